@@ -1,16 +1,16 @@
 """python results/cloze_baselines.py FILE.csv data=cbt [data.source=... data.kind=...]: the accuracy of
 counting rules; that on the test set is written to the file.
 
-The rules are those of `zoo/data/cloze/baselines.py`; questions of validation and test, each once.
+The rules are those of `results/cloze_rules.py`; questions of validation and test, each once.
 """
 
 import sys
 from pathlib import Path
 
+from cloze_rules import BASELINES
 from hydra.utils import instantiate
 from rows import merge, of_program
 
-from zoo.data.cloze.baselines import BASELINES
 from zoo.data.cloze.module import ClozeData
 from zoo.errors import ZooError
 from zoo.run.compose import compose

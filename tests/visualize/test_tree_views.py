@@ -10,8 +10,8 @@ import pytest
 from tests.visualize.reading import texts as drawn
 from tests.visualize.trees import FINE, PAIR, TEXT, examined, prediction
 from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.trees.builder import TreeTextOptions
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
-from zoo.data.trees.options import TreeTextOptions
 from zoo.errors import ConfigError, UnusableInput
 from zoo.tasks.relatedness import ExaminedPair, Relatedness, RelatednessPrediction
 from zoo.tasks.tree_classification import TreeClassification

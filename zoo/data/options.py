@@ -14,6 +14,7 @@ from zoo.values import GROUP, hold, refusal
 SHARE = "a share between 0 and 1"
 Part = Annotated[float, Field(gt=0, lt=1, description=SHARE)]
 """A share of the examples: some of them, and not all."""
+FileName = Annotated[str, Field(pattern=r"\S", description="a file")]
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,17 @@ class SplitOptions(Options):
 def is_share(value: Any) -> bool:
     """Whether the value of a split is a share, and not a file or a pattern."""
     return isinstance(value, int | float)
+
+
+@dataclass(frozen=True)
+class OwnSplitOptions(SplitOptions):
+    """Shares of your own examples; `val` and `test` may also be the path of a second file."""
+
+    val: Part | FileName = 0.1  # type: ignore[assignment]
+    test: Part | FileName = 0.1  # type: ignore[assignment]
+
+    def advice(self, missing: Sequence[str], noun: str) -> str:
+        return f"set a separate file as data.split.{missing[-1]}, or use more {noun}"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from zoo.data.encodings import KEY, SAMPLE, UTF8, is_wrong, keeps_lines, proposa
 from zoo.errors import DataError, ZooError, or_nearest
 
 log = logging.getLogger(__name__)
+P = ParamSpec("P")
+Row = TypeVar("Row")
 
 FIELD_LIMIT = 64 * 2**20
 """The most letters of a csv field, so that a quote that is never closed does not fill the memory."""
@@ -261,6 +263,17 @@ def read_lines(path: Path | str, file: IO[bytes] | None = None, encoding: str | 
     return found
 
 
+def parsed_lines(path: Path, parse: Callable[[str], Row]) -> list[Row | None]:
+    """`parse` of each line of a file, None for a blank line. Raises DataError with the line."""
+    found: list[Row | None] = []
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            found.append(parse(line) if line.strip() else None)
+        except DataError as error:
+            raise DataError(f"{line_of(path, number)}: {error}") from None
+    return found
+
+
 def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
     """(number of the first line, fields) of each row that is not blank. A quoted field may have line breaks."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -345,10 +358,6 @@ def parse_json(text: str) -> Any:
             half = f"\\u{ord(error.object[error.start]):04x}"
             raise NotJson("half a letter", f"found {half} without the other half of its pair") from error
     return found
-
-
-P = ParamSpec("P")
-Row = TypeVar("Row")
 
 
 def guarded(read: Callable[Concatenate[Path, P], Iterator[Row]]) -> Callable[Concatenate[Path, P], Iterator[Row]]:

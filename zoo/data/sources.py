@@ -21,6 +21,8 @@ Row = TypeVar("Row")
 SHOWN_LABELS = 8
 """The most labels that a message names."""
 SPLITS = ("train", "val", "test")
+HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
+"""The names of the splits in most repositories of the hub."""
 SPLIT_NAMES = {
     name: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.IGNORECASE)
     for name, words in (("train", "train|training"), ("val", "val|valid|validation|dev"), ("test", "test|testing"))
@@ -192,6 +194,13 @@ def download(repository: str, split: str, columns: tuple[str, ...], **which: str
     return found
 
 
+def path_source(
+    path: Path, noun: str, splits: Mapping[str, Callable[[BadRows], Iterator[Any]]], **identity: Any
+) -> Source:
+    """Examples at a path. `noun` is their name in the plural, `identity` as in `Source`."""
+    return Source(str(path), f"path: {path}, {{count}} {noun}", identity, splits)
+
+
 def file_source(
     path: Path,
     files: Mapping[str, Sequence[Path]],
@@ -203,12 +212,9 @@ def file_source(
     def read_all(parts: Sequence[Path], bad: BadRows) -> Iterator[Any]:
         return (row for part in parts for row in read(part, bad))
 
-    return Source(
-        place=str(path),
-        description=f"path: {path}, {{count}} {noun}",
-        identity={"files": {name: [identity(part) for part in parts] for name, parts in files.items()}},
-        splits={name: partial(read_all, files[name]) for name in SPLITS if name in files},
-    )
+    splits = {name: partial(read_all, files[name]) for name in SPLITS if name in files}
+    stamps = {name: [identity(part) for part in parts] for name, parts in files.items()}
+    return path_source(path, noun, splits, files=stamps)
 
 
 def find_splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:

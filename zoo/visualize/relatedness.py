@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from zoo.data.trees.options import SPACY, builds
+from zoo.data.trees.builder import SPACY, builds
 from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
 from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head, Note, Rows

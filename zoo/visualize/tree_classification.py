@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from zoo.data.trees.options import builds
+from zoo.data.trees.builder import builds
 from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
 from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head

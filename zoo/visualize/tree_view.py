@@ -7,9 +7,8 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from zoo.data.trees.builder import TreeBuilder
+from zoo.data.trees.builder import GRAMMAR, SPACY, TreeBuilder, builds
 from zoo.data.trees.encoding import TreeReading
-from zoo.data.trees.options import GRAMMAR, SPACY, builds
 from zoo.data.trees.tree import BUILDERS
 from zoo.errors import ConfigError
 from zoo.tasks.trees import ReadTree

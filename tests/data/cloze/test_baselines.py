@@ -2,7 +2,7 @@
 
 from math import log
 
-from zoo.data.cloze.baselines import BASELINES, maximum_overlap, most_frequent, most_of, word_distance
+from results.cloze_rules import BASELINES, maximum_overlap, most_frequent, most_of, word_distance
 from zoo.data.cloze.question import BLANK, Shown
 
 

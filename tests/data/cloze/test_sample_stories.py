@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from zoo.data.cloze.baselines import BASELINES
+from results.cloze_rules import BASELINES
 from zoo.data.cloze.encoding import shown
 from zoo.data.cloze.question import BLANK
 from zoo.data.cloze.samples import stories

@@ -1,6 +1,5 @@
 """bAbI: its sample, the hub, official folders, the splits that are cut off, and the real files."""
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,9 +8,8 @@ import pytest
 from tests.data.stories.tiny import official, prepared, questions, read_slowly
 from zoo.cli import main
 from zoo.data.stories import babi
-from zoo.data.stories.babi import Babi
+from zoo.data.stories.babi import NAMES, Babi, file_name
 from zoo.data.stories.samples import babi as generator
-from zoo.data.stories.tasks import NAMES, file_name
 from zoo.errors import ConfigError, DataError
 
 SMALL = {"train": 30, "val": 6, "test": 9}
@@ -34,7 +32,7 @@ def test_every_question_of_the_official_files_is_served(tmp_path, cache_dir):
 def test_the_folder_of_the_set_is_found(tmp_path, cache_dir, inside):
     official(tmp_path / "babi" / inside)
     data = prepared(Babi(source=str(tmp_path / "babi")))
-    assert data.source_description == f"path: {tmp_path / 'babi' / inside}, task 1, 30 questions"
+    assert data.source_description == f"path: {tmp_path / 'babi' / inside}, 30 questions of task 1"
 
 
 def test_a_set_is_chosen(tmp_path, cache_dir):
@@ -152,73 +150,47 @@ def test_what_is_written_is_read_again(tmp_path, cache_dir):
 
 # the hub
 
-
-def hub(monkeypatch, *, rows=None):
-    """Replaces the hub; returns the calls that it gets."""
-    calls = []
-    row = {
-        "id": ["1", "2", "3", "4", "5"],
-        "type": [0, 0, 1, 0, 1],
-        "text": ["Mary left.", "John came.", "Who left? ", "Bill left.", "Who left? "],
-        "supporting_ids": [[], [], ["1"], [], ["4", "1"]],
-        "answer": ["", "", "Mary", "", "Bill"],
-    }
-
-    def load(repository, *, data_dir, revision, split):
-        calls.append((repository, data_dir, revision, split))
-        return datasets.Dataset.from_list(rows or [{"story": row}] * (10 if split == "train" else 2))
-
-    monkeypatch.setattr(datasets, "load_dataset", load)
-    return calls
+ROW = {
+    "id": ["1", "2", "3", "4", "5"],
+    "type": [0, 0, 1, 0, 1],
+    "text": ["Mary left.", "John came.", "Who left? ", "Bill left.", "Who left? "],
+    "supporting_ids": [[], [], ["1"], [], ["4", "1"]],
+    "answer": ["", "", "Mary", "", "Bill"],
+}
+LINES = [{key: values[line] for key, values in ROW.items()} for line in range(5)]
 
 
-def test_hub(cache_dir, monkeypatch):
-    calls = hub(monkeypatch)
+def hub(monkeypatch, folder, rows, splits=("train", "test")):
+    """A repository with a folder for each configuration and split, without a README.md that lists them; `rows` has
+    the story of each configuration."""
+    for part, row in rows.items():
+        for split in splits:
+            (folder / part / split).mkdir(parents=True)
+            count = 10 if split == "train" else 2
+            pq.write_table(pa.table({"story": [row] * count}), folder / part / split / "0000.parquet")
+    monkeypatch.setattr(babi, "HUB", str(folder))
+
+
+def test_hub(tmp_path, cache_dir, monkeypatch):
+    other = ROW | {"answer": ["", "", "Zoe", "", "Ulf"]}
+    hub(monkeypatch, tmp_path, {f"en-10k-qa{task}": other if task == 3 else ROW for task in (1, 2, 3)})
     data = prepared(Babi(source="hub", tasks=[1, 2], set="en-10k"))
     assert data.sizes == {"train": 36, "val": 4, "test": 8}
-    assert calls == [
-        ("facebook/babi_qa", f"en-10k-qa{task}", "refs/convert/parquet", split)
-        for split in ("train", "test")
-        for task in (1, 2)
-    ]
     first, second = questions(data, "test")[:2]
     assert first["story"] == [["mary", "left"], ["john", "came"]] and first["supporting"] == {0}
     assert (second["answer"], second["supporting"]) == ("bill", {0, 2})
-    assert data.source_description == "hub: facebook/babi_qa, en-10k, tasks 1, 2, 48 questions"
+    assert data.source_description == f"hub: {tmp_path}, en-10k, tasks 1, 2, 48 questions"
 
 
-def test_the_hub_as_a_list_of_lines_and_with_its_validation(cache_dir, monkeypatch):
-    lines = [
-        {"id": "1", "type": 0, "text": "Mary left.", "supporting_ids": [], "answer": ""},
-        {"id": "2", "type": 1, "text": "Who left?", "supporting_ids": ["1"], "answer": "Mary"},
-    ]
-    calls = hub(monkeypatch, rows=[{"story": lines}] * 3)
-    data = prepared(Babi(source="hub", set="en-valid"))
-    assert [split for *_, split in calls] == ["train", "validation", "test"]
-    assert data.sizes == {"train": 3, "val": 3, "test": 3}
+def test_the_hub_as_lists_of_lines_with_its_validation(tmp_path, cache_dir, monkeypatch):
+    hub(monkeypatch, tmp_path, {"en-valid-qa1": LINES}, ("train", "validation", "test"))
+    assert prepared(Babi(source="hub", set="en-valid")).sizes == {"train": 20, "val": 4, "test": 4}
 
 
-def test_a_broken_row_of_the_hub_is_named(cache_dir, monkeypatch):
-    row = {"id": ["1"], "type": [1], "text": ["Who?"], "supporting_ids": [["1"]], "answer": ["Mary"]}
-    hub(monkeypatch, rows=[{"story": row}])
-    with pytest.raises(
-        DataError, match=r"facebook/babi_qa, en-qa1, train, row 1, line 1: question about an empty story"
-    ):
+def test_a_broken_row_of_the_hub_is_named(tmp_path, cache_dir, monkeypatch):
+    hub(monkeypatch, tmp_path, {"en-qa1": LINES[2:]})
+    with pytest.raises(DataError, match=f"^{tmp_path}, en-qa1, train, row 1, line 3: question about an empty story"):
         Babi(source="hub").prepare_data()
-
-
-def test_the_hub_as_it_is_laid_out(tmp_path, cache_dir, monkeypatch):
-    """A folder for each configuration and split, without a README.md that lists them."""
-    row = {"id": ["1", "2"], "type": [0, 1], "text": ["Mary left.", "Who left?"], "supporting_ids": [[], ["1"]]}
-    for configuration, who in (("en-qa1", "Mary"), ("en-qa2", "Bill")):
-        for split, count in (("train", 20), ("test", 3)):
-            file = tmp_path / "hub" / configuration / split / "0000.parquet"
-            file.parent.mkdir(parents=True)
-            pq.write_table(pa.table({"story": [row | {"answer": ["", who]}] * count}), file)
-    monkeypatch.setattr(babi, "HUB", str(tmp_path / "hub"))
-    data = prepared(Babi(source="hub", tasks=2))
-    assert data.sizes == {"train": 18, "val": 2, "test": 3}
-    assert {question["answer"] for question in questions(data, "test")} == {"bill"}
 
 
 # the real files

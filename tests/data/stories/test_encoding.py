@@ -5,8 +5,7 @@ import torch
 
 from tests.data.stories.tiny import official, prepared, questions
 from zoo.data.stories.babi import Babi
-from zoo.data.stories.encoding import StoryEncoder
-from zoo.data.stories.options import StoryTextOptions
+from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
 from zoo.data.stories.readers import StoryQuestion
 from zoo.data.stories.story import Shown
 from zoo.data.text.vocabulary import Vocabulary

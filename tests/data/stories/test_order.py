@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.data.stories.tiny import official, prepared
 from zoo.data.order import Bucketed
 from zoo.data.stories.babi import Babi
-from zoo.data.stories.order import WithReplacement
+from zoo.data.stories.module import WithReplacement
 from zoo.errors import ConfigError
 
 

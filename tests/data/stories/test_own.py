@@ -87,10 +87,8 @@ def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, 
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("x.csv", "story,question,answer\n", r"x.csv: this file has another form; expected: a file in bAbI's format"),
         ("x.txt", "1 Mary left.\n", r"x.txt: no questions in the train split"),
         ("x.txt", "1 Mary left.\n2 Who?\tMary\t1\n", r"too few stories \(1\) to draw val and test from them; set a"),
-        ("x.jsonl", '[{"story": []}]', r"x.jsonl: holds one json array"),
     ],
 )
 def test_unusable_files(tmp_path, cache_dir, name, content, problem):

@@ -7,8 +7,8 @@ import pytest
 
 from tests.data.stories.likeness import KINDS, NUMBERS, distance, statistics, vocabulary
 from tests.data.stories.solver import Asked, read
+from zoo.data.stories.babi import NAMES, file_name, write_story
 from zoo.data.stories.samples.babi import questions
-from zoo.data.stories.tasks import NAMES, file_name, write_story
 
 COUNT = 4000
 STATISTICS = (*NUMBERS, *KINDS)

@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 
 from tests.data.stories.solver import Asked, answer, read
+from zoo.data.stories.babi import NAMES, file_name, write_story
 from zoo.data.stories.samples.babi import questions
-from zoo.data.stories.tasks import NAMES, file_name, write_story
 
 TASKS = pytest.mark.parametrize("task", NAMES)
 FILES = [("en", "train"), ("en", "test"), ("en-10k", "train")]  # the test files of en-10k are those of en

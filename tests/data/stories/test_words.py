@@ -2,8 +2,8 @@
 
 import pytest
 
-from zoo.data.stories.encoding import StoryEncoder
-from zoo.data.stories.options import StoryTextOptions
+from tests.data.stories.tiny import prepared
+from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
 from zoo.data.stories.own import OwnStories
 from zoo.data.stories.words import split_words
 from zoo.data.text.vocabulary import Vocabulary
@@ -42,19 +42,13 @@ def test_letters_as_words():
     assert StoryEncoder.from_state(encoder.state()).text_options.tokenizer == "characters"
 
 
-def test_stories_that_are_not_cut_are_noted(tmp_path, monkeypatch):
-    monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
-    lines = [
-        f'{{"story": ["{name}在{place}。"], "question": "{name}在哪里？", "answer": "{place}"}}\n'
-        for name in "甲乙丙丁戊" for place in ("花园", "厨房")
-    ]  # fmt: skip
-    (tmp_path / "zh.jsonl").write_text("".join(lines), "utf-8")
+def test_stories_that_are_not_cut_are_noted(tmp_path, cache_dir):
+    told = [(name, place) for name in "甲乙丙丁戊" for place in ("花园", "厨房")]
+    record = '{{"story": ["{0}在{1}。"], "question": "{0}在哪里？", "answer": "{1}"}}\n'
+    (tmp_path / "zh.jsonl").write_text("".join(record.format(*one) for one in told), "utf-8")
 
     def notes(**text):
-        data = OwnStories(path=str(tmp_path / "zh.jsonl"), text=text)
-        data.prepare_data()
-        data.setup()
-        return " ".join(data.describe()["notes"])
+        return " ".join(prepared(OwnStories(path=str(tmp_path / "zh.jsonl"), text=text)).describe()["notes"])
 
     assert "does not cut this text; text without blanks between words needs data.text.tokenizer=characters" in notes()
     assert "does not cut" not in notes(tokenizer="characters")

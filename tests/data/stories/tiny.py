@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.rows import BadRows
+from zoo.data.stories.babi import file_name
 from zoo.data.stories.readers import read_babi
-from zoo.data.stories.tasks import file_name
 from zoo.data.stories.words import answer_form, split_words
 
 PEOPLE, PLACES = ("Mary", "John", "Bill"), ("kitchen", "garden", "red room")

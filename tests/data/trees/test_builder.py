@@ -8,9 +8,8 @@ import pytest
 from tests.data.trees.grown import joined
 from zoo.data.trees import builder as module
 from zoo.data.trees.brackets import parse
-from zoo.data.trees.builder import TreeBuilder, parsed
+from zoo.data.trees.builder import TreeBuilder, TreeTextOptions, builds, check_way, parsed
 from zoo.data.trees.dependency_files import dependency_tree
-from zoo.data.trees.options import TreeTextOptions, builds, check_way
 from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, UnusableInput
 
@@ -55,13 +54,11 @@ def test_the_ways():
 
 
 def test_a_text_becomes_words_and_a_tree():
-    assert joined(way("balanced").of_text("It isn't bad.")) == "(((It is) n't) (bad .))"
-    short = way("left", max_words=3).of_text("The film was good")
+    assert joined(way("balanced").of_line("It isn't bad.", None)[0]) == "(((It is) n't) (bad .))"
+    short = way("left", max_words=3).of_line("The film was good", None)[0]
     assert joined(short) == "((The film) was)" and short.words == ["The", "film", "was", "good"]
-    assert joined(way("right", tokenizer="whitespace").of_text(" a  b.c ")) == "(a b.c)"
-    assert way("right").of_text("good") == Tree(["good"], [-1], [0], [None])
-    for nothing in ("", "  \t "):
-        assert way("left").of_text(nothing) == Tree([], [], [], [])
+    assert joined(way("right", tokenizer="whitespace").of_line(" a  b.c ", None)[0]) == "(a b.c)"
+    assert way("right").of_line("good", None)[0] == Tree(["good"], [-1], [0], [None])
 
 
 def test_leaves_are_words():
@@ -173,9 +170,8 @@ def pipeline(monkeypatch):
 
 def test_a_parser_by_its_heads(pipeline):
     subject = way("spacy:toy", inside=True, tokenizer="whitespace")
-    assert subject.of_text("Dogs run fast") == Tree(["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None] * 3)
-    assert subject.of_text("ran") == Tree(["ran"], [-1], [0], [None])
-    assert subject.of_text("") == Tree([], [], [], [])
+    assert subject.of_line("Dogs run fast", None)[0] == Tree(["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None] * 3)
+    assert subject.of_line("ran", None)[0] == Tree(["ran"], [-1], [0], [None])
     assert subject.of_line("Dogs run fast", None)[1] == "spacy:toy"
     flat = Tree(["Dogs", "run", "fast"], [-1, 0, 0, 0], [-1, 0, 1, 2], ["bad", None, None, None])
     assert subject.of_tree(flat).label == [None, "bad", None]

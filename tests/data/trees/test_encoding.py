@@ -6,8 +6,8 @@ import re
 import pytest
 
 from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.trees.builder import TreeTextOptions
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
-from zoo.data.trees.options import TreeTextOptions
 from zoo.errors import UnusableInput
 
 WORDS = ("the", "film", "was", "good", "bad", "The")

@@ -125,22 +125,6 @@ def test_a_mark_replaces_a_missing_label(tmp_path, cache_dir):
     assert [tree.label for tree in trees(data, "test")] == [["good", None, "bad"], ["bad", None, "bad"]]
 
 
-def test_a_note_on_roots_of_one_class(tmp_path, cache_dir):
-    data = prepared(own(everywhere(tmp_path / "mine", ["(S (NP a) (VP b))", "(S (NP c) (VP d))"])))
-    assert any("100% of the training trees are of class 'S'" in note for note in data.describe()["notes"])
-
-
-def test_a_folder_with_splits(tmp_path, cache_dir, caplog):
-    folder = written(tmp_path / "mine", train=LINES[:6], dev=LINES[6:8], test=LINES[8:])
-    assert prepared(own(folder)).sizes == {"train": 6, "val": 2, "test": 12}
-    (folder / "dev.txt").unlink()
-    with caplog.at_level("INFO", "zoo"):
-        drawn = prepared(own(folder, split={"val": 0.5}))
-    assert drawn.sizes == {"train": 3, "val": 3, "test": 12}
-    assert "val: drawn from the training trees (data.split)" in caplog.text
-    assert "test: drawn" not in caplog.text
-
-
 @pytest.mark.parametrize(("name", "beside"), [("test.csv", "train.txt"), ("test.txt", "train.csv")])
 def test_a_folder_has_splits_of_one_kind(tmp_path, cache_dir, name, beside):
     for file in (name, beside):
@@ -310,19 +294,3 @@ def test_lines_without_a_labelled_tree(tmp_path, cache_dir, line, problem):
     data = prepared(own(folder, **SKIP))
     assert sum(data.sizes.values()) == 20
     assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
-
-
-def test_other_paths(tmp_path, cache_dir):
-    layout = "a file of trees in brackets, one per line .*, or of texts with labels .*, or a folder with such files"
-    (tmp_path / "a.docx").write_text("x")
-    written(tmp_path / "parts", dev=LINES, test=LINES)  # and none to train on
-    for name, found in (
-        ("none", r"No such file or directory \(data\.path\)"),
-        ("a.docx", "this file has another form"),
-        ("parts", r"found dev\.txt, test\.txt"),
-    ):
-        with pytest.raises(DataError, match=f"^{tmp_path / name}: {found}; expected: {layout}"):
-            own(tmp_path / name).prepare_data()
-    with pytest.raises(ConfigError, match=f"^data.path is empty; expected: {layout}"):
-        OwnTrees(path="").prepare_data()
-    assert not cache_dir.exists()

@@ -3,8 +3,8 @@
 import pytest
 
 from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.trees.builder import TreeTextOptions
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
-from zoo.data.trees.options import TreeTextOptions
 from zoo.data.trees.samples import relatedness, sentiment
 from zoo.data.trees.samples.parsing import EXAMPLES, PARSERS, Parser
 from zoo.data.trees.samples.phrases import then

@@ -16,7 +16,6 @@ from zoo.data.trees.samples.relatedness import (
     QUALITIES,
     Clause,
     Meaning,
-    Thing,
     drawn,
     facts,
     generate,
@@ -33,8 +32,7 @@ KINDS = (NOUNS, QUALITIES, lexicon.PREPOSITIONS, lexicon.STATES, lexicon.ACTS, l
 MEANT = {word: meant for kind in KINDS for meant, words in kind.items() for word in words}
 MEANT |= {done: MEANT[does] for does, done in lexicon.PARTICIPLES.items()}
 
-ROLES = {"agent": Thing("dog", "old"), "behind": Thing("house")}
-OLD_DOG = Meaning("sleeping", ROLES, Clause("dog", "chases", "cat"))
+OLD_DOG = Meaning("sleeping", {"agent": "dog", "behind": "house"}, ("old", None), Clause("dog", "chases", "cat"))
 """Its facts weigh 2 + 2 + 1.5 + 1 + 1 + 0.5 = 8; `test_trees_by_hand` has the sentence."""
 
 
@@ -104,8 +102,8 @@ def test_trees_by_hand():
 
 
 def test_by_marks_the_agent_of_the_passive():
-    roles = {"agent": Thing("boy"), "object": Thing("cart")}
-    meaning = Meaning("pushing", roles, Clause("boy", "helps", "dog", False))
+    roles = {"agent": "boy", "object": "cart"}
+    meaning = Meaning("pushing", roles, (None, None), Clause("boy", "helps", "dog", False))
     seen = set()
     for seed in range(40):
         made = tree(phrase(meaning, seed), "dependency")
@@ -133,16 +131,16 @@ def test_by_marks_the_agent_of_the_passive():
         (OLD_DOG._replace(clause=Clause("dog", "chases", "cat", False)), 4.0),  # 6 of 8
         (OLD_DOG._replace(clause=Clause("dog", "helps", "cat")), 4.0),
         (OLD_DOG._replace(clause=None), 4.4),  # 2 * 6 / (8 + 6)
-        (OLD_DOG._replace(roles={"agent": ROLES["agent"], "near": Thing("house")}), 4.2),  # 6.5 of 8
-        (OLD_DOG._replace(roles={"agent": ROLES["agent"]}), 4.6),  # 2 * 6.5 / (8 + 6.5)
-        (OLD_DOG.with_qualities([None, None]), 4.9),  # 2 * 7.5 / (8 + 7.5)
-        (OLD_DOG.with_qualities(["black", None]), 4.8),  # 7.5 of 8
-        (OLD_DOG.with_qualities([None, "old"]), 4.8),
-        (OLD_DOG.with_qualities(["old", "white"]), 4.9),  # 2 * 8 / (8 + 8.5)
+        (OLD_DOG._replace(roles={"agent": "dog", "near": "house"}), 4.2),  # 6.5 of 8
+        (OLD_DOG._replace(roles={"agent": "dog"}, qualities=("old",)), 4.6),  # 2 * 6.5 / (8 + 6.5)
+        (OLD_DOG._replace(qualities=(None, None)), 4.9),  # 2 * 7.5 / (8 + 7.5)
+        (OLD_DOG._replace(qualities=("black", None)), 4.8),  # 7.5 of 8
+        (OLD_DOG._replace(qualities=(None, "old")), 4.8),
+        (OLD_DOG._replace(qualities=("old", "white")), 4.9),  # 2 * 8 / (8 + 8.5)
         (OLD_DOG._replace(negated=True), 3.4),  # 1 + 4 * 0.6
         (OLD_DOG._replace(verb="running", negated=True), 2.8),  # 1 + 4 * 0.75 * 0.6
-        (Meaning("cutting", {"agent": Thing("man"), "object": Thing("box")}), 1.0),
-        (Meaning("running", {"agent": Thing("cat"), "behind": Thing("dog")}, Clause("cat", "chases", "dog")), 1.0),
+        (Meaning("cutting", {"agent": "man", "object": "box"}, (None, None)), 1.0),
+        (Meaning("running", {"agent": "cat", "behind": "dog"}, (None, None), Clause("cat", "chases", "dog")), 1.0),
     ],
 )
 def test_scores_by_hand(other, score):
@@ -155,8 +153,8 @@ def test_two_negations_cancel():
 
 
 def test_a_clause_has_the_same_facts_from_either_side():
-    chasing = Meaning("sleeping", {"agent": Thing("dog")}, Clause("dog", "chases", "cat"))
-    chased = Meaning("sleeping", {"agent": Thing("cat")}, Clause("cat", "chases", "dog", does=False))
+    chasing = Meaning("sleeping", {"agent": "dog"}, (None,), Clause("dog", "chases", "cat"))
+    chased = Meaning("sleeping", {"agent": "cat"}, (None,), Clause("cat", "chases", "dog", does=False))
     # equal facts: something sleeps, and the dog chases the cat: 2 + 1 + 1 of 6
     assert relatedness(chasing, chased) == 3.7
 
@@ -176,8 +174,8 @@ def read(words):
             does = rest[0] != "is"
             verb = rest.pop(0 if does else 1)
             assert does or [rest.pop(0), rest.pop(0)] == ["is", "by"]
-            clause = Clause(noun, MEANT[verb], thing().noun, does)
-        return Thing(noun, quality)
+            clause = Clause(noun, MEANT[verb], thing()[0], does)
+        return noun, quality
 
     agent, roles = thing(), {}
     assert rest.pop(0) == "is"
@@ -193,7 +191,9 @@ def read(words):
     while rest:
         role = rest.pop(0)
         roles[MEANT.get(role, role)] = thing()
-    return Meaning(MEANT[verb], {"agent": agent, **roles}, clause, negated)
+    roles = {"agent": agent, **roles}
+    nouns, qualities = zip(*roles.values(), strict=True)
+    return Meaning(MEANT[verb], dict(zip(roles, nouns, strict=True)), qualities, clause, negated)
 
 
 def test_sentences_have_their_meanings():

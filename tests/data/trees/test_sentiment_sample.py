@@ -1,6 +1,7 @@
-"""The generated treebank: its labels follow from the words by the rules; test_parsing.py shows its ambiguity."""
+"""The generated treebank: its labels follow from the words by the rules, and only from their trees."""
 
 from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -197,6 +198,19 @@ def test_any_tree_is_labelled_however_its_nodes_are_numbered():
 
 
 # Statistics
+
+
+def test_the_words_in_their_order_do_not_tell_the_label(root, monkeypatch):
+    """The most probable label of the words, given the grammar, is that of the tree as often as the grammar says."""
+    monkeypatch.syspath_prepend(root / "results")
+    likely = [import_module("tree_grammar").worths(tree.words) for tree in TREES[:60]]
+    labels = [int(tree.label[0]) - 2 for tree in TREES[:60]]
+    assert all(label in one for label, one in zip(labels, likely, strict=True))
+    right = [max(one, key=one.get) == label for label, one in zip(labels, likely, strict=True)]
+    sure = np.mean([max(one.values()) for one in likely])
+    assert 0.8 < sure < 0.92
+    assert abs(np.mean(right) - sure) < 0.1
+    assert np.mean([len(one) > 1 for one in likely]) > 0.25
 
 
 def test_classes_lengths_and_words():

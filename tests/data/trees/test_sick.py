@@ -2,6 +2,7 @@
 
 import json
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -56,16 +57,20 @@ def shown(subject, split):
     return [(joined(first), joined(second), score) for first, second, score in pairs(subject, split)]
 
 
+def folder_name(*arguments, **options):
+    """The name of the prepared folder in the cache."""
+    subject = data(*arguments, **options)
+    return subject._folder(subject.open_source()).name
+
+
 # Files of sentences
 
 
 def test_sentences_keep_their_quotation_marks(tmp_path):
-    path = tmp_path / "SICK_train.txt"
-    lines = '1\tA "group of kids" plays\tThey\'re here\t4.5\tNEUTRAL\r\n\n7\tA man\tNo "man\t1\tCONTRADICTION\n'
-    path.write_bytes(f"{SEMEVAL}\n{lines}".encode())
+    lines = ['1\tA "group of kids" plays\tThey\'re here\t4.5\tNEUTRAL\r', "", '7\tA man\tNo "man\t1\tCONTRADICTION']
+    path = written(tmp_path, SICK_train=[SEMEVAL, *lines]) / "SICK_train.txt"
     read = read_sick(path, "val", str.split, BadRows())
-    found = [(split, joined(first), joined(second), *rest) for split, (first, second, *rest) in read]
-    assert found == [
+    assert [(split, joined(first), joined(second), *rest) for split, (first, second, *rest) in read] == [
         ("val", '(A "group of kids" plays)', "(They're here)", 4.5, f"{path}, line 2"),
         ("val", "(A man)", '(No "man)', 1.0, f"{path}, line 4"),
     ]
@@ -142,8 +147,23 @@ def test_semeval(tmp_path, cache_dir, caplog, monkeypatch):
 
 
 def test_known_sizes():
-    assert set(sick.KNOWN) == {4927, 4906}  # SemEval's, and that of the hub
     assert "Tai et al" in sick.KNOWN[4927] and "Hugging Face" in sick.KNOWN[4906]
+
+
+def test_other_paths(tmp_path):
+    folder = semeval(tmp_path / "sick")
+    with pytest.raises(ConfigError, match=f"^{folder}: these sentences have no trees, .*data.trees=balanced, left"):
+        data(folder, trees="binarised").open_source()
+    (folder / "SICK_test_annotated.txt").rename(folder / "SICK_test.txt")
+    assert folder / "SICK_test.txt" in map(
+        Path, (file for file, *_ in data(folder, trees="left").open_source().identity["files"])
+    )
+    (folder / "SICK_train.txt").unlink()
+    layout = "folders train, dev and test with a.toks, .* or, with data.trees=balanced .*SICK.txt"
+    with pytest.raises(DataError, match=f"^{folder}: found SICK_test.txt, SICK_trial.txt; expected {layout}"):
+        data(folder).open_source()
+    with pytest.raises(ConfigError, match=r"data.source=hub: .*; expected: sample, or the path of"):
+        SICK(source="hub").open_source()
 
 
 @pytest.mark.parametrize("name", ["SICK", "mine"])
@@ -159,13 +179,11 @@ def test_one_file_of_all_splits(tmp_path, cache_dir, name):
         assert pairs(prepared(data(file.parent, trees="left")), "test") == pairs(other, "test")
 
 
-def test_built_trees_are_of_the_kind_of_the_parses(tmp_path, cache_dir):
+def test_trees_are_built_of_the_kind_of_the_parses(tmp_path, cache_dir):
     file = whole(tmp_path / "sick")
-    by_word = prepared(data(file, trees="balanced"))
-    first, second, _ = pairs(by_word, "train")[0]
-    assert (first.parent, second.parent) == ([1, -1, 1], [1, -1])
+    by_word, by_phrase = (prepared(data(file, trees="balanced", **kind)) for kind in ({}, {"parse": "constituency"}))
+    assert [tree.parent for tree in pairs(by_word, "train")[0][:2]] == [[1, -1, 1], [1, -1]]
     assert by_word.spec.words_inside
-    by_phrase = prepared(data(file, trees="balanced", parse="constituency"))
     assert [joined(tree) for tree in pairs(by_phrase, "train")[0][:2]] == ["((A dog) runs)", "(It sits)"]
     assert (by_phrase.spec.words_inside, by_phrase.spec.binary) == (False, True)
 
@@ -176,24 +194,6 @@ def test_pairs_with_a_long_sentence_are_cut(tmp_path, cache_dir):
     assert shown(subject, "val") == [("(dog: A)", "(<unk>: It)", 2.75)]
     cut = {name: split["truncated"] for name, split in subject.describe()["splits"].items()}
     assert cut == {"train": 2, "val": 1, "test": 1}
-
-
-def test_sentences_have_no_trees(tmp_path, cache_dir):
-    for path in (whole(tmp_path / "one"), semeval(tmp_path / "three")):
-        for trees in ("given", "binarised"):
-            message = f"^{path}: these sentences have no trees, and data.trees={trees} .*data.trees=balanced, left"
-            with pytest.raises(ConfigError, match=message):
-                data(path, trees=trees).prepare_data()
-    assert not cache_dir.exists()
-
-
-def test_a_test_set_without_scores(tmp_path, cache_dir):
-    folder = semeval(tmp_path / "sick")
-    (folder / "SICK_test_annotated.txt").unlink()
-    written(folder, SICK_test=["pair_ID\tsentence_A\tsentence_B", "1\tA dog\tA cat"])
-    with pytest.raises(DataError, match=f"^{folder}/SICK_test.txt, line 1: no column 'relatedness_score'"):
-        data(folder, trees="left").prepare_data()
-    assert folders(cache_dir) == []
 
 
 # Parses
@@ -245,7 +245,7 @@ def test_parses_of_dependencies(tmp_path, cache_dir):
     assert (one.first, one.score) == (Tree(["A", "dog", "runs", "."], [1, 2, -1], [0, 1, 2], [None] * 3), 4.5)
     assert (one.second.parent, two.second.parent, two.score) == ([1, -1], [1, -1, 1], 1.0)
     assert (subject.spec.arity, subject.spec.binary, subject.spec.words_inside) == (2, False, True)
-    assert subject.describe()["source"] == f"path: {folder}, dependency parses, 6 pairs"
+    assert subject.describe()["source"] == f"path: {folder}, 6 pairs of dependency parses"
     note = "val: all 2 pairs are in train too: a score on them shows nothing about new ones"
     assert subject.describe()["notes"][0] == note
 
@@ -303,32 +303,45 @@ def test_pairs_that_cannot_be_used(tmp_path, cache_dir, files, name, content, li
     assert subject.describe()["skipped"] == {message.partition(":")[0]: 1}
 
 
-@pytest.mark.parametrize("name", ["b.toks", "a.parents", "sim.txt", "id.txt"])
-def test_files_of_different_lengths_are_refused(tmp_path, name):
-    folder = parsed(tmp_path, changed={name: PARSED[name].splitlines()[0] + "\n"}) / "train"
-    message = f"^{folder / name}, line 1: the file ends here, but {folder}/.* has 2 lines; line k of each file"
-    with pytest.raises(DataError, match=message):
+@pytest.mark.parametrize(
+    ("files", "name", "content", "message"),
+    [
+        *(
+            (
+                PARSED,
+                name,
+                PARSED[name].splitlines()[0] + "\n",
+                f"/{name}, line 1: the file ends here, but .* 2 lines; line",
+            )
+            for name in ("b.toks", "a.parents", "sim.txt", "id.txt")
+        ),
+        *(
+            (PARSED, name, None, f": no {name}; expected a.toks, a.parents")
+            for name in ("a.toks", "b.parents", "sim.txt")
+        ),
+        (CONLLU, "b.conllu", None, ": no b.conllu; expected a.conllu, b.conllu"),
+        (CONLLU, "sim.txt", "4.5\n1\n2\n", ": 2 sentences in a.conllu, 2 in b.conllu, 3 scores in sim.txt"),
+        (
+            CONLLU,
+            "a.conllu",
+            CONLLU["a.conllu"] + "\n" + conllu(["a"], [0]),
+            ": 3 sentences in a.conllu, 2 in b.conllu",
+        ),
+        (
+            CONLLU,
+            "b.conllu",
+            CONLLU["b.conllu"] + "\n" + conllu(["a"], [0]),
+            ": 2 sentences in a.conllu, 3 in b.conllu",
+        ),
+    ],
+)
+def test_files_that_do_not_fit_together(tmp_path, files, name, content, message):
+    folder = parsed(tmp_path, files, changed={name: content}) / "train"
+    with pytest.raises(DataError, match=f"^{folder}{message}"):
         list(read_parsed(folder, BadRows("skip"), "dependency"))
 
 
-@pytest.mark.parametrize("name", ["a.conllu", "b.conllu", "sim.txt"])
-def test_as_many_sentences_as_scores(tmp_path, name):
-    more = {"sim.txt": "4.5\n1\n2\n"}.get(name, CONLLU[name] + "\n" + conllu(["a"], [0]))
-    folder = parsed(tmp_path, CONLLU, changed={name: more}) / "train"
-    with pytest.raises(DataError, match=rf"^{folder}: \d sentences in a.conllu, \d in b.conllu, \d scores in sim"):
-        list(read_parsed(folder, BadRows(), "dependency"))
-
-
-@pytest.mark.parametrize("name", ["a.toks", "b.parents", "sim.txt", "b.conllu"])
-def test_files_that_are_missing(tmp_path, name):
-    files = CONLLU if name == "b.conllu" else PARSED
-    folder = parsed(tmp_path, files, changed={name: None}) / "train"
-    expected = "a.conllu, b.conllu" if name == "b.conllu" else "a.toks, a.parents, b.toks"
-    with pytest.raises(DataError, match=rf"^{folder}: no {name}; expected {expected}"):
-        list(read_parsed(folder, BadRows("skip"), "dependency"))
-
-
-# The sample, written files, and other sources
+# The sample, and written files
 
 
 def test_the_sample(cache_dir):
@@ -362,35 +375,9 @@ def test_written_pairs_are_read_back(tmp_path, parse):
         SICK(sample=few, trees="balanced").write(tmp_path / "other")
 
 
-def test_no_file_is_written_if_one_is_there(tmp_path):
-    (tmp_path / "sick/train").mkdir(parents=True)
-    (tmp_path / "sick/train/a.toks").write_text("mine")
-    with pytest.raises(DataError, match="is there already"):
-        SICK(sample={"train": 3, "val": 1, "test": 1}).write(tmp_path / "sick")
-    assert [path.name for path in (tmp_path / "sick").rglob("*")] == ["train", "a.toks"]
-
-
-def test_other_sources(tmp_path, cache_dir):
-    layout = "folders train, dev and test with a.toks, .* or, with data.trees=balanced .*SICK.txt"
-    with pytest.raises(
-        DataError, match=rf"none: No such file .*\(data\.source\); expected: sample, or the path of {layout}"
-    ):
-        data(tmp_path / "none").prepare_data()
-    written(tmp_path / "other", SICK_trial=[SEMEVAL], readme="x")
-    message = f"^{tmp_path}/other: found SICK_trial.txt, readme.txt; expected {layout}.*; or use data.source=sample"
-    with pytest.raises(DataError, match=message):
-        data(tmp_path / "other").prepare_data()
-    with pytest.raises(ConfigError, match=r"data\.parse=tree: expected dependency or constituency"):
-        SICK(parse="tree")
-    assert not cache_dir.exists()
-
-
-def test_prepared_once_for_the_same_files_and_options(tmp_path, cache_dir):
+def test_options_and_files_that_change_the_trees(tmp_path):
     folder = parsed(tmp_path / "sick")
-    ways = [{}, {"trees": "left"}, {"parse": "constituency"}, {"loader": {"on_bad_row": "skip"}}]
-    for count, options in enumerate(ways, 1):
-        for loading in ({}, {"batch_size": 1, "seed": 3}):  # the second finds what the first prepared
-            prepared(data(folder, **options | {"loader": options.get("loader", {}) | loading}))
-            assert len(folders(cache_dir)) == count, options
+    ways = [{}, {"trees": "left"}, {"parse": "constituency"}]
+    names = [folder_name(folder, **way) for way in ways]
     (folder / "test" / "sim.txt").write_text("4.5\n2.25\n")
-    assert [score for *_, score in pairs(prepared(data(folder)), "test")] == [4.5, 2.25]
+    assert len({*names, folder_name(folder)}) == 4

@@ -162,16 +162,6 @@ def test_written_trees_are_read_back(tmp_path):
         assert found == [row.tree for row in rows(sample, split)] and len(found) == count
 
 
-def test_other_options_and_files_are_prepared_again(ptb, cache_dir):
-    ways = [{}, {"classes": "binary"}, {"train_on": "roots"}, {"trees": "left"}, {"text": {"lower": True}}]
-    for count, options in enumerate([*ways, {"source": "sample", "sample": {"train": 5, "val": 2, "test": 2}}], 1):
-        for loading in ({"batch_size": 2}, {"batch_size": 5, "seed": 9}):  # the second finds what the first prepared
-            prepared(SST(**{"source": str(ptb), "loader": loading} | options))
-            assert len(folders(cache_dir)) == count, options
-    written(ptb, test=TEST[:2])
-    assert data(ptb).sizes["test"] == 2
-
-
 @pytest.mark.parametrize(
     ("split", "line", "message"),
     [
@@ -210,16 +200,17 @@ def raw(folder, **changes):
     return written(folder, **{name: content for name, content in (RAW | changes).items() if content is not None})
 
 
-def read(folder, policy="error"):
+def read(folder, policy="error", encoding="utf-8"):
     """(split, tree, line) of each sentence."""
-    return [(split, row.tree, int(row.place.split()[-1])) for split, row in read_raw(folder, BadRows(policy))]
+    rows = read_raw(folder, BadRows(policy, encoding))
+    return [(split, row.tree, int(row.place.split()[-1])) for split, row in rows]
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_raw_files(tmp_path, cache_dir, ends):
+@pytest.mark.parametrize(("ends", "encoding"), [("\n", "utf-8"), ("\r\n", "utf-8"), ("\n", "utf-16")])
+def test_raw_files(tmp_path, cache_dir, ends, encoding):
     folder = raw(tmp_path, STree=RAW["STree"] + "\n\n")
     for file in folder.glob("*.txt"):
-        file.write_bytes(file.read_bytes().replace(b"\n", ends.encode()))
+        file.write_bytes(file.read_text().replace("\n", ends).encode(encoding))
     not_good = parse("(0 not (4 good))")  # its label 4 is that of "good", and "not" has none
     expected = [
         ("train", parse("(3 (2 It) (3 (2 's) (4 good)))"), 1),
@@ -227,9 +218,9 @@ def test_raw_files(tmp_path, cache_dir, ends):
         ("val", parse("(0 bad)"), 3),
         ("train", parse(r"(4 (1 and\/or) (4 good))"), 4),  # looked up with its backslash
     ]
-    assert read(folder) == expected
-    subject = data(folder)
-    assert subject.source_description == f"path: {folder}, raw, 4 trees"
+    assert read(folder, encoding=encoding) == expected
+    subject = data(folder, loader={"encoding": encoding})
+    assert subject.source_description == f"path: {folder}, 4 raw trees"
     assert trees(subject, "test")[0].label == ["very negative", None, "very positive"]
 
 
@@ -237,7 +228,7 @@ def test_classes_are_closed_on_the_right(tmp_path):
     scores = ["0", "0.2", "0.20001", "0.4", "0.40001", "0.6", "0.60001", "0.8", "0.80001", "1.0"]
     written(tmp_path, phrases=[f"phrase {n}|{n}" for n in range(10)])
     written(tmp_path, scores=["phrase ids|sentiment values", *(f"{n}|{score}" for n, score in enumerate(scores))])
-    found = read_classes(tmp_path / "phrases.txt", tmp_path / "scores.txt")
+    found = read_classes(tmp_path / "phrases.txt", tmp_path / "scores.txt", BadRows())
     assert found == {f"phrase {n}": label for n, label in enumerate("0011223344")}
 
 
@@ -312,41 +303,26 @@ def test_a_sentence_without_a_split(tmp_path):
 # Other sources
 
 
-def test_other_sources(tmp_path, cache_dir):
-    layout = "a folder with train.txt, dev.txt and test.txt, one tree per line, or with SOStr.txt, STree.txt, dataset"
-    with pytest.raises(
-        DataError, match=rf"none: No such file .* \(data\.source\); expected: sample, hub, or .*{layout}"
-    ):
-        data(tmp_path / "none")
-    (tmp_path / "train.txt").write_text("(2 a)\n")
-    with pytest.raises(DataError, match=f"^{tmp_path}/train.txt: this file has another form; expected {layout}"):
-        data(tmp_path / "train.txt")
-    folder = raw(tmp_path / "raw", STree=None)
-    found = "found SOStr.txt, datasetSplit.txt, dictionary.txt, sentiment_labels.txt"
-    with pytest.raises(DataError, match=f"^{folder}: {found}; expected {layout}.*; or use data.source=sample"):
-        data(folder)
-    assert not cache_dir.exists()
+def test_other_paths_and_choices(tmp_path):
+    for path in (raw(tmp_path / "raw", STree=None), written(tmp_path / "one", train=TRAIN) / "train.txt"):
+        with pytest.raises(
+            DataError, match=f"^{path}: .*; expected a folder with train.txt, .* or with SOStr.txt, STree"
+        ):
+            SST(source=str(path)).open_source()
+    for key, value in (("classes", "two"), ("train_on", "root"), ("trees", "binarized")):
+        with pytest.raises(ConfigError, match=rf"^data\.{key}={value}: expected .*, found '{value}'"):
+            SST(**{key: value})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"classes": "two"}, r"data\.classes=two: expected fine or binary"),
-        ({"train_on": "root"}, r"data\.train_on=root: expected nodes or roots, .*did you mean 'roots'"),
-        ({"trees": "binarized"}, r"data\.trees=binarized: .* found 'binarized'; did you mean 'binarised'"),
-    ],
-)
-def test_choices(options, message):
-    with pytest.raises(ConfigError, match=message):
-        SST(**options)
+def test_options_and_files_that_change_the_trees(ptb):
+    def folder(**options):
+        subject = SST(**{"source": str(ptb)} | options)
+        return subject._folder(subject.open_source()).name
 
-
-def test_the_hub_offline(cache_dir):
-    with pytest.raises(DataError, match=r"^stanfordnlp/sst, ptb, .*: the split 'train' cannot be loaded") as error:
-        SST(source="hub").prepare_data()
-    for part in ("the columns ptb_tree", "data.source=sample", "data.source=PATH of the official files"):
-        assert part in str(error.value)
-    assert folders(cache_dir) == []
+    ways = [{}, {"classes": "binary"}, {"train_on": "roots"}, {"trees": "left"}, {"text": {"lower": True}}]
+    names = [folder(**options) for options in (*ways, {"source": "sample"})]
+    written(ptb, test=TEST[:2])
+    assert len({*names, folder()}) == 7
 
 
 def test_the_hub(tmp_path, cache_dir, monkeypatch):

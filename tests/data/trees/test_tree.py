@@ -26,36 +26,16 @@ def built(count, way, *, inside=False, label=None):
 
 
 @pytest.mark.parametrize(
-    ("way", "count", "expected"),
+    ("way", "binary", "parents"),
     [
-        ("balanced", 1, "a"),
-        ("balanced", 2, "(a b)"),
-        ("balanced", 3, "((a b) c)"),
-        ("balanced", 5, "(((a b) c) (d e))"),
-        ("left", 1, "a"),
-        ("left", 2, "(a b)"),
-        ("left", 3, "((a b) c)"),
-        ("left", 5, "((((a b) c) d) e)"),
-        ("right", 1, "a"),
-        ("right", 2, "(a b)"),
-        ("right", 3, "(a (b c))"),
-        ("right", 5, "(a (b (c (d e))))"),
+        ("balanced", "a (a b) ((a b) c) (((a b) c) (d e))", [[-1], [1, -1], [1, -1, 1], [1, 2, -1, 4, 2]]),
+        ("left", "a (a b) ((a b) c) ((((a b) c) d) e)", [[-1], [1, -1], [1, 2, -1], [1, 2, 3, 4, -1]]),
+        ("right", "a (a b) (a (b c)) (a (b (c (d e))))", [[-1], [-1, 0], [-1, 0, 1], [-1, 0, 1, 2, 3]]),
     ],
 )
-def test_constituents_by_hand(way, count, expected):
-    assert joined(built(count, way)) == expected
-
-
-@pytest.mark.parametrize(
-    ("way", "parents"),
-    [
-        ("balanced", {1: [-1], 2: [1, -1], 3: [1, -1, 1], 5: [1, 2, -1, 4, 2]}),
-        ("left", {1: [-1], 2: [1, -1], 3: [1, 2, -1], 5: [1, 2, 3, 4, -1]}),
-        ("right", {1: [-1], 2: [-1, 0], 3: [-1, 0, 1], 5: [-1, 0, 1, 2, 3]}),
-    ],
-)
-def test_dependencies_by_hand(way, parents):
-    for count, expected in parents.items():
+def test_trees_by_hand(way, binary, parents):
+    assert " ".join(joined(built(count, way)) for count in (1, 2, 3, 5)) == binary
+    for count, expected in zip((1, 2, 3, 5), parents, strict=True):
         tree = built(count, way, inside=True)
         assert (tree.parent, tree.word) == (expected, list(range(count)))
 

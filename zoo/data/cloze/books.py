@@ -57,21 +57,11 @@ class Books(OwnFiles, ClozeData):
     layout = LAYOUT
     split_options = BookSplitOptions
 
-    def __init__(
-        self,
-        *,
-        kind: Literal["NE", "CN"] = "NE",
-        stride: Count = 1,
-        **rest: Unpack[BookArguments],
-    ) -> None:
-        """`kind` selects the words that are removed.
-
-        The last sentences of two questions are at least `stride` sentences apart; with 21, no two questions share a
-        sentence.
-        """
+    def __init__(self, *, kind: Literal["NE", "CN"] = "NE", stride: Count = 1, **rest: Unpack[BookArguments]) -> None:
+        """`kind` selects the words that are removed. The last sentences of two questions are at least `stride`
+        sentences apart; with 21, no two questions share a sentence."""
         super().__init__(**rest)
-        self.kind = kind
-        self.stride = stride
+        self.kind, self.stride = kind, stride
 
     def open_files(self, path: Path) -> Source | None:
         files = [path] if path.is_file() else [file for file in visible(path) if file.suffix in SUFFIXES]
@@ -135,7 +125,8 @@ def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split:
 def _parts(books: Sequence[Book], split: BookSplitOptions) -> dict[str, list[Book]]:
     """The books of each split. Few books are split into eight, one and one tenth of their sentences."""
     if len(books) < FEW:
-        return _by_sentences(books)
+        tenths = {"train": (0, 8), "val": (8, 9), "test": (9, 10)}
+        return {name: [_part(book, *some) for book in books] for name, some in tenths.items()}
     kept = random.Random(f"books {split.seed}").sample(books, split.val + split.test)
     return {
         "train": [book for book in books if book not in kept],
@@ -144,20 +135,12 @@ def _parts(books: Sequence[Book], split: BookSplitOptions) -> dict[str, list[Boo
     }
 
 
-def _by_sentences(books: Sequence[Book]) -> dict[str, list[Book]]:
-    """Split the sentences of each book into eight, one and one tenth; a chapter on the border becomes two."""
-    parts: dict[str, list[Book]] = {name: [] for name in SPLITS}
-    for book in books:
-        total, at = sum(map(len, book.chapters)), 0
-        pieces: dict[str, list[list[list[str]]]] = {name: [] for name in SPLITS}
-        for chapter in book.chapters:
-            first = 0
-            for name, end in (("train", total * 8 // 10), ("val", total * 9 // 10), ("test", total)):
-                last = min(len(chapter), max(first, end - at))
-                if last > first:
-                    pieces[name].append(chapter[first:last])
-                first = last
-            at += len(chapter)
-        for name, chapters in pieces.items():
-            parts[name].append(Book(book.name, chapters))
-    return parts
+def _part(book: Book, first: int, last: int) -> Book:
+    """The tenths `first` to `last` of the sentences of a book; a chapter on the border is cut."""
+    total, at, chapters = sum(map(len, book.chapters)), 0, []
+    for chapter in book.chapters:
+        begin, end = (max(0, total * tenths // 10 - at) for tenths in (first, last))
+        if part := chapter[begin:end]:
+            chapters.append(part)
+        at += len(chapter)
+    return Book(book.name, chapters)

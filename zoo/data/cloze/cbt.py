@@ -15,6 +15,7 @@ from zoo.data.cloze.readers import HUB_COLUMNS, hub_question, read_cbt, write_cb
 from zoo.data.cloze.samples import stories
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.sources import (
+    HUB_SPLITS,
     SPLITS,
     Source,
     existing,
@@ -28,7 +29,6 @@ from zoo.errors import ConfigError, DataError, one_of
 
 KINDS = {"NE": "named entities", "CN": "common nouns", "V": "verbs", "P": "prepositions"}
 HUB = "cam-cst/cbt"
-HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 LAYOUT = (
     "a folder with cbtest_NE_train.txt, cbtest_NE_valid_2000ex.txt and cbtest_NE_test_2500ex.txt, or a file of that "
     "form, from which validation and test are drawn"

@@ -19,7 +19,7 @@ from zoo.data.cloze.readers import read_questions
 from zoo.data.cloze.samples import stories
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, sample_source
+from zoo.data.sources import Source, path_source, sample_source
 from zoo.errors import ConfigError
 
 PAGE = "https://cs.nyu.edu/~kcho/DMQA/"
@@ -48,7 +48,13 @@ class Cnn(Corpus, ClozeData):
         )
 
     def open_files(self, path: Path) -> Source | None:
-        return question_folders(path, "questions") if path.is_dir() else None
+        inside = next((folder for folder in (path, path / "questions") if (folder / FOLDERS["train"]).is_dir()), None)
+        if inside is None:
+            return None
+        folders = {split: inside / name for split, name in FOLDERS.items() if (inside / name).is_dir()}
+        stamps = {split: _stamp(folder) for split, folder in folders.items()}
+        splits = {split: partial(_read_folder, folder) for split, folder in folders.items()}
+        return path_source(inside, "questions", splits, folders=stamps)
 
 
 class DailyMail(Cnn):
@@ -56,20 +62,6 @@ class DailyMail(Cnn):
 
     name = "dailymail"
     layout = Cnn.layout.replace("cnn", "dailymail")
-
-
-def question_folders(path: Path, noun: str) -> Source | None:
-    """The .question files in `path`/training, validation and test, or in its folder questions; None without any."""
-    inside = next((folder for folder in (path, path / "questions") if (folder / FOLDERS["train"]).is_dir()), None)
-    if inside is None:
-        return None
-    folders = {split: inside / name for split, name in FOLDERS.items() if (inside / name).is_dir()}
-    return Source(
-        place=str(inside),
-        description=f"path: {inside}, {{count}} {noun}",
-        identity={"folders": {split: _stamp(folder) for split, folder in folders.items()}},
-        splits={split: partial(_read_folder, folders[split]) for split in SPLITS if split in folders},
-    )
 
 
 def _is_question(name: str) -> bool:

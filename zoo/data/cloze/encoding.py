@@ -70,8 +70,7 @@ class ClozeEncoder(TableEncoder):
         Number("num_candidates"),
         Number("answer"),
         ShownPart("shown"),
-        Stored("ends"),
-        Stored("frequent"),
+        *map(Stored, ("ends", "first", "frequent")),
     )
     cuts = False
     treebank_marks = True  # the official CBT has them
@@ -103,6 +102,9 @@ class ClozeEncoder(TableEncoder):
             columns[side] = list_array(words, pc.list_value_length(texts[side]))
         pairs = zip(texts["document"].to_pylist(), texts["candidates"].to_pylist(), strict=True)
         found = [occurrences(document, candidates) for document, candidates in pairs]
+        if "answer" in columns:
+            answers = zip(found, columns["answer"].to_pylist(), strict=True)
+            columns["first"] = pa.array([row.index(one) if one in row else -1 for row, one in answers], pa.int32())
         many = pc.list_value_length(texts["candidates"])
         return pa.table(
             {

@@ -1,12 +1,12 @@
 """The base class of all data of cloze questions."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import datasets
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
@@ -57,7 +57,7 @@ class ClozeData(TableData):
         self.spec = ClozeSpec(vocabulary_size=about["vocabulary_size"], blank=BLANK_ID)
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
-        words, first = numbers_of(split, "num_document"), _answer_positions(split)
+        words, first = numbers_of(split, "num_document"), numbers_of(split, "first")
         right = numbers_of(split, "answer") == numbers_of(split, "frequent")
         found = {
             "candidates": round(float(numbers_of(split, "num_candidates").mean()), 2),
@@ -106,33 +106,11 @@ def distinct_sentences(tables: Iterable[pa.Table]) -> tuple[NDArray[np.int64], N
     """The word ids of all distinct sentences in sequence, and the length of each sentence, from the columns `document`
     and `ends`. The documents of CBT are passages of books that overlap, so that a sentence is in up to twenty of them.
     """
-    found = pa.chunked_array(map(_sentences, tables)).unique()
-    words = np.array(np.frombuffer(b"".join(found.to_pylist()), np.int64))
-    return words, np.asarray(pc.binary_length(found)) // words.itemsize
-
-
-def _sentences(table: pa.Table) -> pa.Array:
-    """The sentences of some documents that are not empty, each as the bytes of its word ids."""
-    documents, ends = table["document"].combine_chunks(), table["ends"].combine_chunks()
-    words, end = (np.asarray(part.flatten()).astype(np.int64) for part in (documents, ends))
-    lengths, counts = np.diff(end, prepend=0), np.asarray(ends.value_lengths())
-    first = offsets(counts)[:-1][counts > 0]
-    lengths[first] = end[first]
-    limits = pa.array(offsets(lengths[lengths > 0] * words.itemsize))
-    buffers = [None, limits.buffers()[1], pa.py_buffer(words)]
-    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(limits) - 1, buffers)
-
-
-def _answer_positions(split: datasets.Dataset) -> NDArray[np.int64]:
-    """(N,) where the answer of each question is first in its document, -1 where it is not there."""
-    found = []
-    for table in split.with_format("arrow").iter(batch_size=ROWS):
-        texts = table["occurrence"].combine_chunks()
-        lengths = np.asarray(pc.list_value_length(texts))
-        start, row = offsets(lengths), np.repeat(np.arange(len(lengths)), lengths)
-        hits = np.flatnonzero(np.asarray(texts.flatten()) == np.asarray(table["answer"])[row])
-        position = np.full(len(lengths), -1)
-        rows, at = np.unique(row[hits], return_index=True)
-        position[rows] = hits[at] - start[rows]
-        found.append(position)
-    return np.concatenate(found)
+    found, size = dict[bytes, None](), np.dtype(np.int64).itemsize
+    for table in tables:
+        documents, ends = table["document"].combine_chunks(), table["ends"].combine_chunks()
+        words = np.asarray(documents.flatten()).astype(np.int64).tobytes()
+        begins = np.repeat(offsets(documents.value_lengths())[:-1], ends.value_lengths())
+        limits = (size * (begins + np.asarray(ends.flatten()))).tolist()
+        found |= dict.fromkeys(words[begin:end] for begin, end in pairwise([0, *limits]) if begin < end)
+    return np.array(np.frombuffer(b"".join(found), np.int64)), np.array([len(one) // size for one in found])

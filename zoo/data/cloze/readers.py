@@ -13,7 +13,7 @@ import datasets
 
 from zoo.data.cache import write_new
 from zoo.data.cloze.question import BLANK, ClozeQuestion
-from zoo.data.rows import BadRows, Lines, decode_file, guarded, line_of, reading
+from zoo.data.rows import BadRows, Lines, decode_file, guarded, line_of, parsed_lines, reading
 from zoo.data.sources import Source
 from zoo.data.text.sentences import clean, split_sentences
 from zoo.data.text.tokenization import TreebankTokenizer
@@ -266,20 +266,8 @@ def read_file(path: Path) -> list[ClozeQuestion | None]:
     with Lines(path) as lines:
         numbered = NUMBERED.match(lines.peek().rstrip("\r\n"))
         if numbered is None or int(numbered[1]) != 1:
-            return list(_typed_lines(lines))
+            return parsed_lines(path, parse_line)
         return [_loose_question(path, *found) for found in _blocks(lines)]
-
-
-def _typed_lines(lines: Lines) -> Iterator[ClozeQuestion | None]:
-    for line in lines:
-        place = line_of(lines.path, lines.number)
-        if lines.undecodable:
-            raise DataError(f"{place}: not UTF-8: {lines.undecodable}")
-        lines.mark()
-        try:
-            yield parse_line(line) if line.strip() else None
-        except DataError as error:
-            raise DataError(f"{place}: {error}") from error
 
 
 def _loose_question(path: Path, first: int, block: list[str], broken: tuple[str, str, str] | None) -> ClozeQuestion:

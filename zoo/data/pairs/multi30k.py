@@ -14,7 +14,7 @@ from zoo.data.pairs.module import PairData
 from zoo.data.pairs.samples import translations
 from zoo.data.pairs.sources import NOUN, PairRow, generated_pairs, line_source
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, hub_source
+from zoo.data.sources import HUB_SPLITS, SPLITS, Source, hub_source
 from zoo.data.table_data import TextArguments
 from zoo.data.text.tokenization import RuleTokenizer
 from zoo.errors import ConfigError, DataError, one_of
@@ -22,7 +22,6 @@ from zoo.errors import ConfigError, DataError, one_of
 LANGUAGES = ("en", "de", "fr", "cs")
 HUB = "bentrevett/multi30k"
 HUB_LANGUAGES = ("en", "de")
-HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 HUB_TEST = "test_2016_flickr"
 FOLDERS = (".", "data/task1/raw", "task1/raw", "data/raw", "raw")
 LAYOUT = "the folder of the official repository, with data/task1/raw/train.de.gz, train.en.gz, val.de.gz and so on"

@@ -1,22 +1,20 @@
 """Sets of points of your own: files of text, tables, and instances of TSPLIB."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Unpack
+from typing import Any, ClassVar, Unpack
 
 import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pydantic import Field
 
 from zoo.data.corpus import OwnFiles
 from zoo.data.notes import key
-from zoo.data.options import LoaderArguments, SplitOptions
-from zoo.data.options import Part as Share
+from zoo.data.options import LoaderArguments, OwnSplitOptions, SplitOptions
 from zoo.data.order import Nouns
 from zoo.data.points.description import IMPROVABLE, facts, improvable, shown, tour_length
 from zoo.data.points.encoding import NoText, PointEncoder
@@ -38,19 +36,10 @@ LAYOUT = (
     "folder with such files called train, test and perhaps val, or a .tsp of TSPLIB or a folder of those, which are a "
     "test"
 )
-FileName = Annotated[str, Field(pattern=r"\S", description="a file of sets or a folder of .tsp")]
 MOST_PARTS = 10
 """If the sets of a test have more different sizes than this, its parts are ranges of sizes."""
 Part = tuple[int, int]
 """A part of the test: the smallest and the largest number of points of its sets."""
-
-
-@dataclass(frozen=True)
-class OwnSetSplitOptions(SplitOptions):
-    """Shares for sets of your own; `val` and `test` may also be the path of a second file, or of a folder of .tsp."""
-
-    val: Share | FileName = 0.1  # type: ignore[assignment]
-    test: Share | FileName = 0.1  # type: ignore[assignment]
 
 
 class OwnPointArguments(LoaderArguments, total=False):
@@ -72,8 +61,8 @@ class OwnPoints(OwnFiles, TableData):
     nouns: ClassVar[Nouns] = Nouns("sets", "points")
     encoding = PointEncoder
     text_options = NoText
-    split_options = OwnSetSplitOptions
-    split: OwnSetSplitOptions
+    split_options = OwnSplitOptions
+    split: OwnSplitOptions
     length_parts = ()
     spec: PointSpec
     encoder: PointEncoder

@@ -4,25 +4,29 @@ Weston et al. 2015, https://arxiv.org/abs/1502.05698: for each task 1,000 questi
 (`en`), or 10,000 and 1,000 (`en-10k`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar, Unpack
+from typing import Annotated, Any, ClassVar, Literal, Unpack
 
 import datasets
+from annotated_types import Ge, Le
+from pydantic import Field
 
+from zoo.arguments import Natural
 from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
+from zoo.data.options import Options, Part
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, download, identity
+from zoo.data.sources import HUB_SPLITS, SPLITS, Source, download, identity, path_source
 from zoo.data.stored import draw_splits
 from zoo.data.stories.module import StoryData
-from zoo.data.stories.options import HoldOutOptions, Tasks
 from zoo.data.stories.readers import StoryBuilder, read_stories
 from zoo.data.stories.samples import babi
+from zoo.data.stories.samples.babi import NAMES
 from zoo.data.stories.story import Story
-from zoo.data.stories.tasks import file_name, named, write_story
 from zoo.errors import ConfigError, DataError
 
 ARCHIVE = "tasks_1-20_v1-2"
@@ -31,7 +35,28 @@ OFFICIAL = {"train": "train", "val": "valid", "test": "test"}
 HUB = "facebook/babi_qa"
 HUB_REVISION = "refs/convert/parquet"
 """The revision that has parquet files: the main one has a script, which `datasets` no longer runs."""
-HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
+BLANK_BEFORE_ANSWER = frozenset({1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
+"""Tasks whose official files have a blank between the question mark and the tab."""
+Task = Annotated[int, Ge(1), Le(20)]
+Tasks = Task | Annotated[list[Task], Field(min_length=1)] | Literal["all"]
+"""One, some, or all of the twenty tasks."""
+
+
+@dataclass(frozen=True)
+class HoldOutOptions(Options):
+    """The training questions that are used for validation if there are no files for it."""
+
+    group: ClassVar[str] = "split"
+
+    val: Part = 0.1
+    """The share of the questions: the last ones of a single task; a random draw from several tasks."""
+    seed: Natural = 1
+    """The seed of that draw. It is not the seed of a run, so that runs with different seeds are validated on the same
+    questions."""
+
+    def advice(self, missing: Sequence[str], noun: str) -> str:
+        """Propose what to do if there are too few training questions."""
+        return f"use more {noun}, or set a smaller share as data.split.val"
 
 
 class BabiArguments(CorpusArguments, total=False):
@@ -113,16 +138,13 @@ class Babi(Corpus, StoryData):
             if found:
                 files[split] = found
 
-        def read(split: str, bad: BadRows) -> Iterator[Story]:
-            for task, file in files[split].items():
+        def read(parts: Mapping[int, Path], bad: BadRows) -> Iterator[Story]:
+            for task, file in parts.items():
                 yield from read_stories(file, task, bad)
 
-        return Source(
-            place=str(folder),
-            description=f"path: {folder}, {named(self.numbers)}, {{count}} questions",
-            identity={"files": {split: list(map(identity, parts.values())) for split, parts in files.items()}},
-            splits={split: partial(read, split) for split in files},
-        )
+        splits = {split: partial(read, parts) for split, parts in files.items()}
+        stamps = {split: list(map(identity, parts.values())) for split, parts in files.items()}
+        return path_source(folder, f"questions of {named(self.numbers)}", splits, files=stamps)
 
     def write(self, folder: Path) -> list[Path]:
         """Write the stories as official files. Raises DataError if one of them exists or cannot be written; then none
@@ -166,3 +188,34 @@ def _hub_story(lines: Any, task: int, place: str, bad: BadRows) -> Iterator[Stor
         else:
             story.statement(where, text.strip())
     yield from story.finished()
+
+
+def file_name(task: int, split: str) -> str:
+    """The official file of a task and a split, `train` or `test`: `qa1_single-supporting-fact_train.txt`."""
+    return f"qa{task}_{NAMES[task]}_{split}.txt"
+
+
+def named(tasks: list[int]) -> str:
+    """The numbers of some tasks in words: `task 1`, `tasks 1, 2, 5-20`."""
+    runs: list[list[int]] = []
+    for task in tasks:
+        if runs and task == runs[-1][-1] + 1:
+            runs[-1].append(task)
+        else:
+            runs.append([task])
+    words = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(words)}"
+
+
+def write_story(story: Story) -> str:
+    """The lines of a story as they are in an official file, each with its line end: `1 Mary moved to the bathroom.`,
+    `3 Where is Mary? <tab>bathroom<tab>1`; blanks separate the supporting lines. A file is stories in sequence: each
+    begins with the number 1."""
+    blank = " " if story.task in BLANK_BEFORE_ANSWER else ""
+    lines = []
+    for number, line in enumerate(story.lines, 1):
+        text = f"{number} {line.text}"
+        if line.answer is not None:
+            text += f"{blank}\t{line.answer}\t{' '.join(map(str, line.supporting))}"
+        lines.append(text + "\n")
+    return "".join(lines)

@@ -1,24 +1,51 @@
 """Stories with questions to batches."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count
+from zoo.data.options import Options
 from zoo.data.parts import Number, Numbers, Ragged, Stored, Words
 from zoo.data.parts import Shown as ShownPart
 from zoo.data.stories.batch import StoryBatch
-from zoo.data.stories.options import StoryTextOptions
 from zoo.data.stories.readers import StoryQuestion, checked, parse_line
 from zoo.data.stories.story import Shown
-from zoo.data.stories.words import split_words
+from zoo.data.stories.words import Tokenizer, split_words
 from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.tokenization import Tokens
 
 WORDS = pa.list_(pa.string())
 STORY = pa.list_(WORDS)
+
+
+@dataclass(frozen=True)
+class StoryTextOptions(Options):
+    """How a story becomes sentences of words, and the words ids. Case and punctuation are dropped."""
+
+    group: ClassVar[str] = "text"
+    subwords: ClassVar[bool] = False
+    treebank: ClassVar[bool] = False
+    lower: ClassVar[bool] = True
+
+    tokenizer: Tokenizer = "whitespace"
+    """`whitespace`: blanks separate words; `characters`: each letter is a word, as in Chinese or Thai."""
+    max_sentences: Count = 130
+    """Newest statements before a question that are kept."""
+    max_words: Count = 50
+    """Words of a sentence that are kept, from its beginning."""
+    minimum_frequency: Count = 1
+    """Words that occur less often in the training stories are unknown; answers are kept."""
+
+    def cut(self, sentence: str) -> tuple[Tokens, bool]:
+        """The words of a sentence that are kept, and whether it has more."""
+        shown, forms = split_words(sentence, self.tokenizer)
+        return Tokens(shown[: self.max_words], forms[: self.max_words]), len(forms) > self.max_words
 
 
 class StoryEncoder(TableEncoder):
@@ -67,8 +94,8 @@ class StoryEncoder(TableEncoder):
     def typed(self, one: StoryQuestion | str) -> dict[str, Any]:
         one = parse_line(one) if isinstance(one, str) else checked(one, "a story with a question")
         text = self.text_options
-        sentences = [words for line in one.sentences if (words := text.cut(line)).forms][-text.max_sentences :]
-        question = text.cut(one.question)
+        sentences = [words for line in one.sentences if (words := text.cut(line)[0]).forms][-text.max_sentences :]
+        question, _ = text.cut(one.question)
         shown = Shown([sentence.shown for sentence in sentences], question.shown)
         forms = [sentence.forms for sentence in sentences]
         return {"story": forms, "question": question.forms, "shown": shown._asdict()}

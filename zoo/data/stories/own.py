@@ -7,11 +7,11 @@ import datasets
 import numpy as np
 
 from zoo.data.corpus import OwnFiles
+from zoo.data.options import OwnSplitOptions
 from zoo.data.readers import kind_of
 from zoo.data.sources import Source, existing, file_source, find_splits
 from zoo.data.stored import draw_splits, values_of
 from zoo.data.stories.module import StoryArguments, StoryData
-from zoo.data.stories.options import OwnStorySplitOptions
 from zoo.data.stories.readers import KINDS, read_stories
 
 LAYOUT = (
@@ -31,8 +31,8 @@ class OwnStories(OwnFiles, StoryData):
 
     name = "stories"
     layout = LAYOUT
-    split_options = OwnStorySplitOptions
-    split: OwnStorySplitOptions
+    split_options = OwnSplitOptions
+    split: OwnSplitOptions
     every_answer: ClassVar[bool] = False
     task_names: ClassVar[dict[int, str]] = {0: "stories"}  # type: ignore[misc]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, NeverSkipped, beginning, guarded, json_rows, line_of, read_lines
+from zoo.data.rows import BadRows, Lines, NeverSkipped, beginning, guarded, json_rows, line_of, parsed_lines
 from zoo.data.stories.story import Line, Story
 from zoo.data.stories.words import answer_form, split_words
 from zoo.errors import DataError, cut
@@ -223,9 +223,9 @@ def checked(asked: StoryQuestion, place: str) -> StoryQuestion:
 def read_file(path: Path) -> list[StoryQuestion | None]:
     """The questions of a file, with or without their answers: in bAbI's format, as json lines, or one line for a story
     and its question, with None for a blank line. Raises DataError, with the line, for what cannot be read."""
-    found: list[StoryQuestion | None] = []
     bad = NeverSkipped()
     if kind_of(path) in JSON_LINES:
+        found: list[StoryQuestion | None] = []
         for number, record in json_rows(path, QUESTION_COLUMNS[:2], "", bad):
             for problem in _problems(record, answered=False):
                 bad(line_of(path, number), *problem)
@@ -235,12 +235,7 @@ def read_file(path: Path) -> list[StoryQuestion | None]:
         numbered = NUMBERED.fullmatch(lines.peek().rstrip("\r\n"))
     if numbered and int(numbered[1]) == 1 and numbered[2]:
         return [asked for story in read_babi(path, 0, bad, answered=False) for asked in questions_of(story)]
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            found.append(parse_line(line) if line.strip() else None)
-        except DataError as error:
-            raise DataError(f"{line_of(path, number)}: {error}") from None
-    return found
+    return parsed_lines(path, parse_line)
 
 
 def questions_of(story: Story) -> Iterator[StoryQuestion]:

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from pyarrow import feather
 
 from zoo.data.stored import Rows, StoredSplit, list_array, numbers_of, spread
-from zoo.data.stories.encoding import WORDS, StoryEncoder
-from zoo.data.stories.options import StoryTextOptions
+from zoo.data.stories.encoding import WORDS, StoryEncoder, StoryTextOptions
 from zoo.data.stories.story import Shown
-from zoo.data.stories.words import SentenceWords, split_words
+from zoo.data.text.tokenization import Tokens
 
 SENTENCES, STATEMENTS = "sentences.arrow", "statements.npy"
 
@@ -29,7 +28,7 @@ class SentenceStore:
     def __init__(self, folder: Path, text: StoryTextOptions) -> None:
         self._folder, self._text = folder, text
         self._numbers: dict[str, int] = {}
-        self.sentences: list[SentenceWords] = []
+        self.sentences: list[Tokens] = []
         self.cut: list[bool] = []
         """True at sentences that are longer than the limit."""
         self.statements = array("i")
@@ -39,9 +38,9 @@ class SentenceStore:
         """The number of a sentence."""
         number = self._numbers.setdefault(sentence, len(self._numbers))
         if number == len(self.sentences):
-            words = split_words(sentence, self._text.tokenizer)
-            self.sentences.append(words.first(self._text.max_words))
-            self.cut.append(len(words.forms) > self._text.max_words)
+            words, cut = self._text.cut(sentence)
+            self.sentences.append(words)
+            self.cut.append(cut)
         return number
 
     def used(self, first: NDArray[Any], last: NDArray[Any], asked: NDArray[Any]) -> NDArray[np.int64]:

@@ -4,10 +4,10 @@ As in the paper (Sukhbaatar et al. 2015), case and punctuation are dropped, and 
 (`milk,football`) is one entry.
 """
 
-from __future__ import annotations
-
 import unicodedata
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from zoo.data.text.tokenization import Tokens
 
 Tokenizer = Literal["whitespace", "characters"]
 """Blanks separate words, or each letter is a word, for writing without blanks."""
@@ -15,20 +15,7 @@ PUNCTUATION = ".,;:!?\"'()[]"
 """ASCII marks that are dropped at both ends of a word. Other marks, e.g. `#` in `#5`, belong to the word."""
 
 
-class SentenceWords(NamedTuple):
-    """A sentence in words."""
-
-    shown: list[str]
-    """As they are written, with their punctuation."""
-    forms: list[str]
-    """As the vocabulary has them."""
-
-    def first(self, most: int) -> SentenceWords:
-        """The first `most` words."""
-        return SentenceWords(self.shown[:most], self.forms[:most])
-
-
-def split_words(sentence: str, tokenizer: Tokenizer = "whitespace") -> SentenceWords:
+def split_words(sentence: str, tokenizer: Tokenizer = "whitespace") -> Tokens:
     """The words of a sentence; punctuation on its own belongs to the word before it."""
     shown: list[str] = []
     forms: list[str] = []
@@ -39,21 +26,17 @@ def split_words(sentence: str, tokenizer: Tokenizer = "whitespace") -> SentenceW
             forms.append(form)
         elif shown:
             shown[-1] += token if tokenizer == "characters" else f" {token}"
-    return SentenceWords(shown, forms)
+    return Tokens(shown, forms)
 
 
 def without_marks(word: str) -> str:
     """A word without the punctuation at both of its ends, in any script."""
-    word = word.strip(PUNCTUATION)
-    while word and not (word[0].isascii() and word[-1].isascii()):
-        inner = word
-        for end in (word[0], word[-1]):
-            if not end.isascii() and unicodedata.category(end).startswith("P"):
-                inner = inner.strip(end + PUNCTUATION)
-        if inner == word:
-            break
-        word = inner
-    return word
+    kept = [place for place, letter in enumerate(word) if not _is_mark(letter)]
+    return word[kept[0] : kept[-1] + 1] if kept else ""
+
+
+def _is_mark(letter: str) -> bool:
+    return letter in PUNCTUATION if letter.isascii() else unicodedata.category(letter).startswith("P")
 
 
 def answer_form(answer: str) -> str:

@@ -1,17 +1,59 @@
-"""Turns a tree, typed brackets, or plain words into the tree that a network reads."""
+"""The ways from a tree, typed brackets, or plain words to the tree that a network reads."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar, Literal
 
+from zoo.arguments import Count
 from zoo.data.rows import beginning
+from zoo.data.text.options import SUBWORDS, Language, TokenOptions
 from zoo.data.text.tokenization import Tokenizer, tokenizer_of
-from zoo.data.trees.brackets import parse
-from zoo.data.trees.options import BINARISED, GIVEN, GRAMMAR, SPACY, TreeTextOptions, builds
+from zoo.data.trees.brackets import EXAMPLE, parse
 from zoo.data.trees.samples.parsing import EXAMPLES, PARSERS
 from zoo.data.trees.tree import BUILDERS, Tree, binarised, build
 from zoo.errors import ConfigError, UnusableInput
+from zoo.values import refusal
+
+GIVEN, BINARISED, SPACY, GRAMMAR = "given", "binarised", "spacy:", "grammar:"
+WAYS = f"{GIVEN}, {BINARISED}, {', '.join(BUILDERS)}, or {SPACY}MODEL with a parser that spaCy has installed"
+NAMES = (GIVEN, BINARISED, *BUILDERS)
+"""The trees of the data, these with two children at each node, or trees that are built on the words."""
+
+
+@dataclass(frozen=True)
+class TreeTextOptions(TokenOptions):
+    """How the words of trees become ids. A text without a tree is first cut into the words of the treebanks."""
+
+    treebank: ClassVar[bool] = True
+
+    language: Language = "en"
+    """The language whose rules cut texts for the tokenizers `words` and `spacy`."""
+    lower: bool = False
+    vocabulary_splits: Literal["train", "all"] = "train"
+    """The splits whose words get ids. With `all`, words that training does not have can use their pretrained vectors;
+    without such vectors they keep random ones."""
+    max_words: Count = 200
+    """The most words on which a tree is built; later ones are left out."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tokenizer in SUBWORDS:
+            raise ConfigError(f"data.text.tokenizer={self.tokenizer}: the leaves of trees are words; use words")
+
+
+def check_way(trees: str) -> str:
+    """Return `trees`. Raises ConfigError if it is not one of the ways."""
+    if trees not in NAMES and not re.fullmatch(rf"{SPACY}\S+", str(trees)):
+        raise refusal("data.trees", trees, WAYS, NAMES)
+    return trees
+
+
+def builds(trees: str) -> bool:
+    """Whether this way builds trees on words, instead of reading those of the data."""
+    return trees in BUILDERS or trees.startswith(SPACY)
 
 
 class TreeBuilder:
@@ -47,19 +89,12 @@ class TreeBuilder:
             return binarised(tree)
         return self._built(tree.words[: self.text.max_words], tree.label[tree.root])
 
-    def of_text(self, text: str) -> Tree:
-        """A tree on the first `max_words` words of a text; later words have no node. A text without words gives a tree
-        without nodes."""
-        words = self.words(text)
-        if not words:
-            return Tree([], [], [], [])
-        return self._built(words[: self.text.max_words], None)._replace(words=words)
-
     def of_line(self, line: str, spare: str | None) -> tuple[Tree, str | None]:
         """The tree of a typed line, and the method by which it was built (None for brackets).
 
-        Plain text gets a tree by the method of the data, or by `spare` if the data have given trees; one word needs no
-        method. Raises UnusableInput for malformed brackets, and for a text if neither method builds trees.
+        Plain text gets a tree on its first `max_words` words by the method of the data, or by `spare` if the data have
+        given trees; one word needs no method. Raises UnusableInput for malformed brackets, for a text without words,
+        and for a text if neither method builds trees.
         """
         text = line.strip()
         if text.startswith("("):
@@ -70,14 +105,16 @@ class TreeBuilder:
                     f"{beginning(text)}: bad tree: {error} (a text that begins with '(' is read as a tree)"
                 ) from error
             return (binarised(tree) if self.trees == BINARISED else tree), None
-        single = "balanced" if len(self.words(text)) < 2 else None
-        way = self.trees if builds(self.trees) else spare or single
+        words = self.words(text)
+        if not words:
+            raise UnusableInput(f"{beginning(line)}: found no words, expected a text or {EXAMPLE}")
+        way = self.trees if builds(self.trees) else spare or ("balanced" if len(words) == 1 else None)
         if way is None:
             raise UnusableInput(
                 f"{beginning(text)} has no tree, and the network was trained on parses; {advice(self.inside)}"
             )
         by = self if way == self.trees else TreeBuilder(way, self.text, inside=self.inside)
-        return by.of_text(text), way
+        return by._built(words[: self.text.max_words], None)._replace(words=words), way
 
     def _built(self, words: Sequence[str], label: str | None) -> Tree:
         if self.trees in BUILDERS:

@@ -13,9 +13,7 @@ from zoo.data.rows import beginning
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.batch import NO_LABEL, TreeBatch, TreePairBatch, Trees
-from zoo.data.trees.brackets import EXAMPLE
-from zoo.data.trees.builder import TreeBuilder
-from zoo.data.trees.options import GRAMMAR, TreeTextOptions
+from zoo.data.trees.builder import GRAMMAR, TreeBuilder, TreeTextOptions
 from zoo.data.trees.tree import Tree
 from zoo.errors import UnusableInput
 
@@ -63,7 +61,7 @@ class TreeReading(TableEncoder):
             text: how words become ids.
             vocabularies: the vocabulary, once it is learned.
             subwords: empty, since the leaves of trees are words.
-            trees: the way to the trees, see `zoo.data.trees.options`.
+            trees: the way to the trees, see `zoo.data.trees.builder`.
             inside: whether nodes with children may have words.
             arity: the most children of a node.
             binary: whether a node has either two children or a word.
@@ -81,11 +79,9 @@ class TreeReading(TableEncoder):
         return {"trees": self.builder.trees, "grammar": self.grammar, **shape}
 
     def tree(self, line: str) -> tuple[Tree, str | None]:
-        """The tree of a line, and the way in which it was built (None for brackets). Raises UnusableInput for malformed
-        brackets, for a text without words, and for a tree of another shape than those of the training data."""
+        """The tree of a line, and the way in which it was built, as in `TreeBuilder.of_line`. Raises UnusableInput also
+        for a tree of another shape than those of the training data."""
         tree, by = self.builder.of_line(line, self.spare)
-        if not tree.parent:
-            raise UnusableInput(f"{beginning(line)}: found no words, expected a text or {EXAMPLE}")
         self._check(tree)
         return tree, by
 

@@ -22,9 +22,8 @@ from zoo.data.stored import StoredSplit, count_words, histogram, numbers_of, off
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vectored import VectorArguments, Vectored
 from zoo.data.trees.batch import NO_LABEL
-from zoo.data.trees.builder import TreeBuilder
+from zoo.data.trees.builder import GIVEN, TreeBuilder, TreeTextOptions, check_way
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder, TreeReading, columns_of
-from zoo.data.trees.options import GIVEN, TreeTextOptions, check_way
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
 from zoo.data.trees.tree import Labelled, Pair, Tree
 from zoo.errors import ConfigError, DataError, one_of
@@ -85,7 +84,7 @@ class TreeCorpus(Vectored):
     """Whether built trees have words at nodes with children."""
 
     def __init__(self, *, trees: str = "given", **rest: Unpack[VectorArguments]) -> None:
-        """`trees` is one of `zoo.data.trees.options.WAYS`; the rest as in `Vectored`."""
+        """`trees` is one of `zoo.data.trees.builder.WAYS`; the rest as in `Vectored`."""
         super().__init__(**rest)
         self.trees = check_way(trees)
 

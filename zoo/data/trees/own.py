@@ -12,8 +12,8 @@ from zoo.data.rows import BadRows
 from zoo.data.sources import Source, file_source, find_splits
 from zoo.data.text.options import check_language
 from zoo.data.trees.brackets import read_trees
+from zoo.data.trees.builder import SPACY, builds
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
-from zoo.data.trees.options import SPACY, builds
 from zoo.data.trees.tree import Labelled, flat
 from zoo.errors import ConfigError, DataError
 from zoo.values import hold

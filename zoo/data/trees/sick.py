@@ -13,8 +13,9 @@ from typing import Any, Literal, Unpack, get_args
 from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, guarded, line_of, missing_column, read_lines, visible
-from zoo.data.sources import SPLITS, ReadOnce, Source, identity, sample_source
+from zoo.data.sources import SPLITS, ReadOnce, Source, identity, path_source, sample_source
 from zoo.data.trees.brackets import text_lines
+from zoo.data.trees.builder import BINARISED, SPACY, builds
 from zoo.data.trees.dependency_files import (
     aligned,
     binary_tree,
@@ -25,7 +26,6 @@ from zoo.data.trees.dependency_files import (
     tree_of,
 )
 from zoo.data.trees.module import TreeArguments, TreePairData
-from zoo.data.trees.options import BINARISED, SPACY, builds
 from zoo.data.trees.samples import relatedness
 from zoo.data.trees.tree import Pair, Tree, flat
 from zoo.errors import ConfigError, DataError, one_of
@@ -110,12 +110,8 @@ class SICK(Corpus, TreePairData):
     def open_files(self, path: Path) -> Source | None:
         if folders := _found(path, FOLDERS, Path.is_dir):
             inside = [file for folder in folders.values() for file in visible(folder) if file.is_file()]
-            return Source(
-                place=str(path),
-                description=f"path: {path}, {self.parse} parses, {{count}} pairs",
-                identity={"files": [identity(file) for file in inside]},
-                splits={split: partial(read_parsed, folder, parse=self.parse) for split, folder in folders.items()},
-            )
+            splits = {split: partial(read_parsed, folder, parse=self.parse) for split, folder in folders.items()}
+            return path_source(path, f"pairs of {self.parse} parses", splits, files=[identity(file) for file in inside])
         whole = path if path.is_file() else path / "SICK.txt"
         files = {"": whole} if whole.is_file() else _found(path, SEMEVAL, Path.is_file)
         if not files:
@@ -130,12 +126,8 @@ class SICK(Corpus, TreePairData):
             for split, file in files.items():
                 yield from read_sick(file, split, self.builder.words, bad)
 
-        return Source(
-            place=str(path),
-            description=f"path: {path}, {{count}} pairs",
-            identity={"files": [identity(file) for file in files.values()]},
-            splits=ReadOnce(read).splits(SPLITS if whole.is_file() else list(files)),
-        )
+        readers = ReadOnce(read).splits(SPLITS if whole.is_file() else list(files))
+        return path_source(path, "pairs", readers, files=[identity(file) for file in files.values()])
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         about = super()._write(folder, source)

@@ -13,7 +13,17 @@ from typing import Any, Literal, Unpack, get_args
 from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, beginning, guarded, line_of, read_lines
-from zoo.data.sources import ReadOnce, Source, file_source, find_splits, hub_source, identity, sample_source
+from zoo.data.sources import (
+    HUB_SPLITS,
+    ReadOnce,
+    Source,
+    file_source,
+    find_splits,
+    hub_source,
+    identity,
+    path_source,
+    sample_source,
+)
 from zoo.data.trees.brackets import read_tree, read_trees, unescaped, written
 from zoo.data.trees.dependency_files import BadTree, aligned, binary_tree, whole_numbers
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
@@ -27,7 +37,6 @@ FINE = {str(number): name for number, name in enumerate(NAMES)}
 BINARY = {"0": "negative", "1": "negative", "2": "neutral", "3": "positive", "4": "positive"}
 HUB, HUB_REVISION = "stanfordnlp/sst", "refs/convert/parquet"
 """The repository has a folder for each configuration, with a folder for each split, but no list of them."""
-HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 FILES_WRITTEN = {"train": "train.txt", "val": "dev.txt", "test": "test.txt"}
 SENTENCES, TREES, SPLIT, PHRASES, SCORES = FILES = (
     "SOStr.txt",
@@ -86,12 +95,8 @@ class SST(Corpus, TreeData):
         if not path.is_dir():
             return None
         if all((path / name).is_file() for name in FILES):
-            return Source(
-                place=str(path),
-                description=f"path: {path}, raw, {{count}} trees",
-                identity={"files": [identity(path / name) for name in FILES]},
-                splits=ReadOnce(partial(read_raw, path)).splits(),
-            )
+            splits = ReadOnce(partial(read_raw, path)).splits()
+            return path_source(path, "raw trees", splits, files=[identity(path / name) for name in FILES])
         files = find_splits(path, [".txt"])
         return file_source(path, files, read_trees, "trees") if files else None
 
@@ -109,8 +114,8 @@ def read_raw(folder: Path, bad: BadRows) -> Iterator[tuple[str, Labelled]]:
     DataError, with file and line, if the tables that all sentences share are broken: then no row can be trusted.
     """
     rows = dict(aligned([folder / SENTENCES, folder / TREES], bad))
-    splits = _read_splits(folder / SPLIT, max(rows, default=0))
-    classes = read_classes(folder / PHRASES, folder / SCORES)
+    splits = _read_splits(folder / SPLIT, max(rows, default=0), bad)
+    classes = read_classes(folder / PHRASES, folder / SCORES, bad)
     for number, (words, heads) in rows.items():
         try:
             tree = labelled(binary_tree(words.split("|"), whole_numbers(heads.strip().split("|"))), classes)
@@ -132,33 +137,31 @@ def labelled(tree: Tree, classes: Mapping[str, str]) -> Tree:
     return tree._replace(label=[classes.get(phrase) for phrase in phrases])
 
 
-def read_classes(phrases: Path, scores: Path) -> dict[str, str]:
+def read_classes(phrases: Path, scores: Path, bad: BadRows) -> dict[str, str]:
     """The class "0" to "4" of each phrase, from dictionary.txt and sentiment_labels.txt. Raises DataError for a score
     outside 0 to 1 and for a phrase without a score."""
     found: dict[str, str] = {}
     """By the number of the phrase."""
-    for line, number, text in _pairs(scores, "|", header=True):
+    for place, number, text in _pairs(scores, "|", bad, header=True):
         try:
             score = float(text)
         except ValueError:
             score = -1.0
         if not 0 <= score <= 1:
-            raise DataError(f"{line_of(scores, line)}: not a score: found {text[:40]!r}, expected a number from 0 to 1")
+            raise DataError(f"{place}: not a score: found {text[:40]!r}, expected a number from 0 to 1")
         found[number] = str(bisect_left(THRESHOLDS, score))
     classes = {}
-    for line, phrase, number in _pairs(phrases, "|"):
+    for place, phrase, number in _pairs(phrases, "|", bad):
         if number not in found:
-            place = line_of(phrases, line)
             raise DataError(f"{place}: the phrase {number[:40]!r} has no score in {scores}, which has {len(found):,}")
         classes[phrase] = found[number]
     return classes
 
 
-def _read_splits(path: Path, sentences: int) -> list[str]:
+def _read_splits(path: Path, sentences: int, bad: BadRows) -> list[str]:
     """The split of each sentence. Raises DataError unless each has one."""
     found: dict[int, str] = {}
-    for line, sentence, split in _pairs(path, ",", header=True):
-        place = line_of(path, line)
+    for place, sentence, split in _pairs(path, ",", bad, header=True):
         if not sentence.isdecimal() or not 1 <= int(sentence) <= sentences:
             expected = f"expected 1 to {sentences}, the sentences of {SENTENCES}"
             raise DataError(f"{place}: no such sentence: found {sentence[:40]!r}; {expected}")
@@ -175,13 +178,13 @@ def _read_splits(path: Path, sentences: int) -> list[str]:
     return [found[number] for number in range(1, sentences + 1)]
 
 
-def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[int, str, str]]:
-    """(line, text before the last mark, text after it) of each line that is not blank, without the header."""
-    for number, line in enumerate(read_lines(path), 1):
+def _pairs(path: Path, mark: str, bad: BadRows, *, header: bool = False) -> Iterator[tuple[str, str, str]]:
+    """(place, text before the last mark, text after it) of each line that is not blank, without the header."""
+    for number, line in enumerate(read_lines(path, encoding=bad.encoding), 1):
         before, found, after = line.rpartition(mark)
         if not line.strip() or (header and number == 1 and not before.strip().isdecimal()):
             continue
         if not found:
             raise DataError(f"{line_of(path, number)}: found {line[:40]!r}, expected two fields with {mark!r} between")
         # A phrase is looked up letter by letter, so that it keeps its blanks; numbers lose them.
-        yield number, before.strip() if header else before, after.strip()
+        yield line_of(path, number), before.strip() if header else before, after.strip()

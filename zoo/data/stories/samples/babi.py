@@ -18,36 +18,47 @@ https://arxiv.org/abs/1502.05698.
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count as from_
+from typing import Any
 
-from zoo.data.stories.samples import carrying, compass, moving, reasoning, whereabouts
-from zoo.data.stories.samples.story_writer import StoryWriter
+from zoo.data.stories.samples import carrying, compass, moving, reasoning
+from zoo.data.stories.samples.story_writer import HOUSEHOLD, RECEIVERS, TRADERS, StoryWriter
 from zoo.data.stories.story import Story
 
-GENERATORS: dict[int, Callable[[StoryWriter], None]] = {
-    1: moving.single_supporting_fact,
-    2: carrying.two_supporting_facts,
-    3: carrying.three_supporting_facts,
-    4: compass.two_arg_relations,
-    5: carrying.three_arg_relations,
-    6: carrying.yes_no_questions,
-    7: carrying.counting,
-    8: carrying.lists_sets,
-    9: whereabouts.simple_negation,
-    10: whereabouts.indefinite_knowledge,
-    11: moving.basic_coreference,
-    12: moving.conjunction,
-    13: moving.compound_coreference,
-    14: whereabouts.time_reasoning,
-    15: reasoning.basic_deduction,
-    16: reasoning.basic_induction,
-    17: compass.positional_reasoning,
-    18: reasoning.size_reasoning,
-    19: compass.path_finding,
-    20: reasoning.agents_motivations,
+Generator = Callable[[StoryWriter], None]
+
+
+def _things(people: tuple[str, ...], ask: Callable[..., Any], *about: carrying.Kind, **options: Any) -> Generator:
+    return partial(carrying.tell, people=people, ask=ask, about=about, **options)
+
+
+GENERATORS: dict[str, Generator] = {
+    "single-supporting-fact": moving.arrivals,
+    "two-supporting-facts": _things(HOUSEHOLD, carrying.where_is_thing, "get", "drop"),
+    "three-supporting-facts": _things(HOUSEHOLD, carrying.where_was_thing, "get", "drop", gets_there=carrying.THERE),
+    "two-arg-relations": compass.two_arg_relations,
+    "three-arg-relations": _things(TRADERS, carrying.who_gave, "give", giving=True),
+    "yes-no-questions": _things(HOUSEHOLD, carrying.is_person_there, "go"),
+    "counting": _things(RECEIVERS, carrying.how_many, "get", "drop", "give", giving=True),
+    "lists-sets": _things(HOUSEHOLD, carrying.what_carried, "get", "drop"),
+    "simple-negation": moving.simple_negation,
+    "indefinite-knowledge": moving.indefinite_knowledge,
+    "basic-coreference": partial(moving.arrivals, pronouns=True),
+    "conjunction": partial(moving.arrivals, pairs=True),
+    "compound-coreference": partial(moving.arrivals, pairs=True, pronouns=True),
+    "time-reasoning": moving.time_reasoning,
+    "basic-deduction": reasoning.basic_deduction,
+    "basic-induction": reasoning.basic_induction,
+    "positional-reasoning": compass.positional_reasoning,
+    "size-reasoning": reasoning.size_reasoning,
+    "path-finding": compass.path_finding,
+    "agents-motivations": reasoning.agents_motivations,
 }
-"""Task number -> function that generates one story of the task, from its first line to its last question. Its name is
-that of the task in the names of the official files."""
+"""Name of each task in the names of the official files, in the order of their numbers -> function that generates one
+story of it, from its first line to its last question."""
+NAMES = dict(enumerate(GENERATORS, 1))
+"""Task number -> name."""
 
 
 def questions(task: int, count: int, *, seed: int, split: str) -> Iterator[Story]:
@@ -70,9 +81,9 @@ def questions(task: int, count: int, *, seed: int, split: str) -> Iterator[Story
 
 def stories(task: int, *, seed: int, split: str) -> Iterator[Story]:
     """The endless stream of a task's stories. Raises ValueError for an unknown task number."""
-    if task not in GENERATORS:
-        raise ValueError(f"the bAbI tasks are 1 to {max(GENERATORS)}; got {task}")
+    if task not in NAMES:
+        raise ValueError(f"the bAbI tasks are 1 to {len(NAMES)}; got {task}")
     for index in from_():
         writer = StoryWriter(random.Random(f"babi {seed} {split} {task} {index}"))
-        GENERATORS[task](writer)
+        GENERATORS[NAMES[task]](writer)
         yield Story(tuple(writer.lines), task)

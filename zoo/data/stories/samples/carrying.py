@@ -3,27 +3,17 @@
 People go from room to room and take, drop and hand over things.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from zoo.data.stories.samples.story_writer import (
-    DROP,
-    GET,
-    GIVE,
-    GO,
-    HOUSEHOLD,
-    OBJECTS,
-    RECEIVERS,
-    ROOMS,
-    TRADERS,
-    StoryWriter,
-)
+from zoo.data.stories.samples.story_writer import DROP, GET, GIVE, GO, OBJECTS, ROOMS, StoryWriter
 
 QUESTIONS = 5
 NUMBERS = ("none", "one", "two", "three")
 Kind = Literal["go", "get", "drop", "give"]
-
+Question = tuple[str, str, Iterable[int]]
+"""Its text, its answer and the supporting lines."""
 THERE = 0.2
 """Share of statements that end in an optional `there`."""
 
@@ -99,10 +89,6 @@ class Household:
                     return Event(line, "give", person, thing, other)
         return None
 
-    def recent(self, *kinds: Kind) -> list[Event]:
-        """The last events of the given kinds, in random order."""
-        return [event for event in self.writer.recent(self.events) if event.kind in kinds]
-
     def ways(self, person: str, after: int = 0, before: int | None = None) -> list[Event]:
         """The moves of a person that were reported between two lines, the oldest first."""
         end = len(self.writer.lines) + 1 if before is None else before
@@ -113,89 +99,53 @@ class Household:
         return [event for event in self.events if event.kind != "go" and event.what == thing]
 
 
-def two_supporting_facts(writer: StoryWriter) -> None:
-    """Task 2: the room of a thing that somebody carries or has dropped."""
-    _tell(Household(writer, HOUSEHOLD), _where_is_thing)
-
-
-def three_supporting_facts(writer: StoryWriter) -> None:
-    """Task 3: the room in which a thing was before somebody carried it to another."""
-    _tell(Household(writer, HOUSEHOLD, gets_there=THERE), _where_was_thing)
-
-
-def three_arg_relations(writer: StoryWriter) -> None:
-    """Task 5: giver, thing and receiver of a gift."""
-    _tell(Household(writer, TRADERS, giving=True), _who_gave)
-
-
-def yes_no_questions(writer: StoryWriter) -> None:
-    """Task 6: whether somebody is in a room."""
-    _tell(Household(writer, HOUSEHOLD), _is_person_there)
-
-
-def counting(writer: StoryWriter) -> None:
-    """Task 7: how many things somebody carries."""
-    _tell(Household(writer, RECEIVERS, giving=True), _how_many)
-
-
-def lists_sets(writer: StoryWriter) -> None:
-    """Task 8: which things somebody carries."""
-    _tell(Household(writer, HOUSEHOLD), _what_carried)
-
-
-def _tell(house: Household, ask: Callable[[Household], bool]) -> None:
-    """Generate two events, then a question if one can be asked, until there are five questions."""
-    asked = 0
+def tell(
+    writer: StoryWriter, ask: Callable[[Household, Event], Question | None], about: Sequence[Kind], **household: Any
+) -> None:
+    """Generate two events, then a question by `ask` about a recent event of the kinds `about` if one can be asked,
+    until there are five questions. `household` are the arguments of `Household`."""
+    house, asked = Household(writer, **household), 0
     while asked < QUESTIONS:
         house.happen()
         house.happen()
-        asked += ask(house)
+        recent = (event for event in writer.recent(house.events) if event.kind in about)
+        if question := next(filter(None, (ask(house, event) for event in recent)), None):
+            writer.ask(*question)
+            asked += 1
 
 
-def _where_is_thing(house: Household) -> bool:
-    for event in house.recent("get", "drop"):
-        last = house.dealings(event.what)[-1]
-        got = last.kind == "get"
-        ways = house.ways(last.person, after=last.line) if got else house.ways(last.person, before=last.line)
-        if ways:
-            supporting = (last.line, ways[-1].line)
-            house.writer.ask(f"Where is the {last.what}?", ways[-1].what, supporting)
-            return True
-    return False
+def where_is_thing(house: Household, event: Event) -> Question | None:
+    """Ask for the room of a thing that somebody carries or has dropped."""
+    last = house.dealings(event.what)[-1]
+    got = last.kind == "get"
+    ways = house.ways(last.person, after=last.line) if got else house.ways(last.person, before=last.line)
+    return (f"Where is the {last.what}?", ways[-1].what, (last.line, ways[-1].line)) if ways else None
 
 
-def _where_was_thing(house: Household) -> bool:
-    for event in house.recent("get", "drop"):
-        dealings = house.dealings(event.what)
-        last = dealings[-1]
-        if last.kind == "get":
-            ways = house.ways(last.person, after=last.line)
-        else:
-            ways = house.ways(last.person, after=dealings[-2].line, before=last.line)
-        # If a room was visited twice, the question can only refer to the time before the second visit.
-        steps = [
-            (before, there)
-            for number, (before, there) in enumerate(pairwise(ways), 2)
-            if there.what not in {later.what for later in ways[number:]}
-        ]
-        if steps:
-            before, there = house.writer.pick(steps)
-            supporting = (last.line, there.line, before.line)
-            house.writer.ask(f"Where was the {last.what} before the {there.what}?", before.what, supporting)
-            return True
-    return False
+def where_was_thing(house: Household, event: Event) -> Question | None:
+    """Ask for the room in which a thing was before somebody carried it to another."""
+    dealings = house.dealings(event.what)
+    last = dealings[-1]
+    if last.kind == "get":
+        ways = house.ways(last.person, after=last.line)
+    else:
+        ways = house.ways(last.person, after=dealings[-2].line, before=last.line)
+    # If a room was visited twice, the question can only refer to the time before the second visit.
+    steps = [
+        (before, there)
+        for number, (before, there) in enumerate(pairwise(ways), 2)
+        if there.what not in {later.what for later in ways[number:]}
+    ]
+    if not steps:
+        return None
+    before, there = house.writer.pick(steps)
+    supporting = (last.line, there.line, before.line)
+    return f"Where was the {last.what} before the {there.what}?", before.what, supporting
 
 
-def _who_gave(house: Household) -> bool:
-    for event in house.recent("give"):
-        gifts = [gift for gift in house.dealings(event.what) if gift.kind == "give"]
-        _ask_about(house, gifts[-1])
-        return True
-    return False
-
-
-def _ask_about(house: Household, gift: Event) -> None:
-    """Ask one of five questions; half of those about people name the other person too."""
+def who_gave(house: Household, event: Event) -> Question:
+    """Ask one of five questions about the last gift of a thing; half of those about people name the other person."""
+    gift = [gift for gift in house.dealings(event.what) if gift.kind == "give"][-1]
     giver, thing, receiver = gift.person, gift.what, str(gift.to)
     between = [e for e in house.events if (e.person, e.kind, e.to) == (giver, "give", receiver)]
     roles = ["giver", "receiver"]
@@ -208,36 +158,30 @@ def _ask_about(house: Household, gift: Event) -> None:
         text, answer = f"Who gave the {thing} to {receiver}?" if long else f"Who gave the {thing}?", giver
     else:
         text, answer = f"Who did {giver} give the {thing} to?" if long else f"Who received the {thing}?", receiver
-    house.writer.ask(text, answer, (gift.line,))
+    return text, answer, (gift.line,)
 
 
-def _is_person_there(house: Household) -> bool:
-    for event in house.recent("go"):
-        last = house.ways(event.person)[-1]
-        true = house.writer.pick((True, False))
-        room = last.what if true else house.writer.pick([room for room in ROOMS if room != last.what])
-        house.writer.ask(f"Is {last.person} in the {room}?", "yes" if true else "no", (last.line,))
-        return True
-    return False
+def is_person_there(house: Household, event: Event) -> Question:
+    """Ask whether somebody is in a room."""
+    last = house.ways(event.person)[-1]
+    true = house.writer.pick((True, False))
+    room = last.what if true else house.writer.other(ROOMS, last.what)
+    return f"Is {last.person} in the {room}?", "yes" if true else "no", (last.line,)
 
 
-def _how_many(house: Household) -> bool:
-    for event in house.recent("get", "drop", "give"):
-        person = event.person
-        lines = [e.line for e in house.events if e.kind != "go" and person in (e.person, e.to)]
-        number = sum(house.holder[thing] == person for thing in OBJECTS)
-        house.writer.ask(f"How many objects is {person} carrying?", NUMBERS[number], lines)
-        return True
-    return False
+def how_many(house: Household, event: Event) -> Question:
+    """Ask how many things somebody carries."""
+    person = event.person
+    lines = [e.line for e in house.events if e.kind != "go" and person in (e.person, e.to)]
+    number = sum(house.holder[thing] == person for thing in OBJECTS)
+    return f"How many objects is {person} carrying?", NUMBERS[number], lines
 
 
-def _what_carried(house: Household) -> bool:
-    for event in house.recent("get", "drop"):
-        person = event.person
-        dealings = [e for e in house.events if e.kind != "go" and e.person == person]
-        things = list(dict.fromkeys(e.what for e in dealings))  # in the order in which they were first got
-        carried = [thing for thing in things if house.holder[thing] == person]
-        lines = [e.line for thing in things for e in dealings if e.what == thing]
-        house.writer.ask(f"What is {person} carrying?", ",".join(carried) or "nothing", lines)
-        return True
-    return False
+def what_carried(house: Household, event: Event) -> Question:
+    """Ask which things somebody carries."""
+    person = event.person
+    dealings = [e for e in house.events if e.kind != "go" and e.person == person]
+    things = list(dict.fromkeys(e.what for e in dealings))  # in the order in which they were first got
+    carried = [thing for thing in things if house.holder[thing] == person]
+    lines = [e.line for thing in things for e in dealings if e.what == thing]
+    return f"What is {person} carrying?", ",".join(carried) or "nothing", lines

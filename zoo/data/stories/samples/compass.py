@@ -38,7 +38,7 @@ def path_finding(writer: StoryWriter) -> None:
     """
     start, middle, goal, *others = writer.some(ROOMS, 6)
     first = writer.pick(tuple(STEPS))
-    second = writer.pick([direction for direction in STEPS if direction != OPPOSITE[first]])
+    second = writer.other(STEPS, OPPOSITE[first])
     links: Links = {}
     _link(links, start, first, middle)
     _link(links, middle, second, goal)
@@ -84,6 +84,6 @@ def positional_reasoning(writer: StoryWriter) -> None:
         apart = [x - y for x, y in zip(spot[a], spot[b], strict=True)]
         true = [way for way, step in STEPS.items() if sum(x * y for x, y in zip(apart, step, strict=True)) > 0]
         yes = writer.pick((True, False))
-        way = writer.pick(true if yes else [way for way in STEPS if way not in true])
+        way = writer.pick(true) if yes else writer.other(STEPS, *true)
         supporting = (1, 2) if a == first else (2, 1)
         writer.ask(f"Is the {a} {RELATIONS[way]} the {b}?", "yes" if yes else "no", supporting)

@@ -39,7 +39,7 @@ def basic_deduction(writer: StoryWriter) -> None:
     while len(fears) + len(kinds) < len(PLURALS) + len(FEARFUL):
         kind, name = writer.pick(tuple(PLURALS)), writer.pick(FEARFUL)
         if kind not in fears:
-            feared = writer.pick([other for other in PLURALS if other != kind])
+            feared = writer.other(PLURALS, kind)
             fears[kind] = feared, writer.say(f"{PLURALS[kind].capitalize()} are afraid of {PLURALS[feared]}.")
         elif name not in kinds:
             kinds[name] = kind, writer.say(f"{name} is a {kind}.")

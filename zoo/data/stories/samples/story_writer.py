@@ -50,6 +50,10 @@ class StoryWriter:
         """Draw one element uniformly."""
         return self.draw.choice(of)
 
+    def other(self, of: Iterable[T], *than: T | None) -> T:
+        """Draw one element uniformly, but none of `than`."""
+        return self.pick([one for one in of if one not in than])
+
     def some(self, of: Sequence[T], count: int) -> list[T]:
         """Draw `count` different elements in random order."""
         return self.draw.sample(of, count)

@@ -9,7 +9,7 @@ from graphlib import TopologicalSorter
 from math import inf, log
 
 from zoo.data.trees.samples import lexicon, relatedness
-from zoo.data.trees.samples.phrases import Phrase, before, then, trees
+from zoo.data.trees.samples.phrases import Phrase, before, grammar, then, trees
 from zoo.data.trees.samples.sentiment import CATEGORIES, RULES
 from zoo.data.trees.tree import Tree
 
@@ -97,25 +97,15 @@ def _words(*kinds: dict[str, tuple[str, ...]]) -> set[str]:
     return {word for kind in kinds for words in kind.values() for word in words}
 
 
-PAIRS = {
-    "TEXT": "NOUN IS",
-    "IS": "is DOES, is NOT",
-    "NOT": "not DOES",
-    "DOES": "state, act NOUN, done BY, DOES PLACE",
-    "BY": "by NOUN",
-    "PLACE": "preposition NOUN",
-    "NOUN": "THING, THING CLAUSE",
-    "THING": "article NAMED",
-    "NAMED": "noun, quality noun",
-    "CLAUSE": "that DEALS, that PASSIVE",
-    "DEALS": "dealing THING",
-    "PASSIVE": "is DEALT",
-    "DEALT": "dealt BY_THING",
-    "BY_THING": "by THING",
-}
-"""The sentences that `relatedness.sentence` makes; the grammar is not ambiguous."""
 RELATEDNESS = Parser(
-    {symbol: dict.fromkeys(expansions.split(", "), 1.0) for symbol, expansions in PAIRS.items()},
+    grammar("""
+        TEXT: NOUN IS;  IS: is DOES 1 | is NOT 1;  NOT: not DOES
+        DOES: state 1 | act NOUN 1 | done BY 1 | DOES PLACE 1
+        BY: by NOUN;  PLACE: preposition NOUN
+        NOUN: THING 1 | THING CLAUSE 1;  THING: article NAMED;  NAMED: noun 1 | quality noun 1
+        CLAUSE: that DEALS 1 | that PASSIVE 1;  DEALS: dealing THING
+        PASSIVE: is DEALT;  DEALT: dealt BY_THING;  BY_THING: by THING
+    """),
     {
         "article": ("a", "an", "the"),
         "noun": _words(relatedness.NOUNS),
@@ -129,6 +119,7 @@ RELATEDNESS = Parser(
     },
     head_last=("TEXT", "IS", "NOT", "THING", "NAMED", "CLAUSE", "PASSIVE"),
 )
+"""Parses the sentences that `relatedness.sentence` makes; the grammar is not ambiguous."""
 
 
 def pairs(words: Sequence[str], inside: bool) -> Tree | None:

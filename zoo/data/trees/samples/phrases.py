@@ -1,10 +1,22 @@
-"""Phrases with a head, and both of their trees."""
+"""Rules of grammars, phrases with a head, and both of their trees."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
 from zoo.data.trees.tree import Tree
+
+
+def grammar(text: str) -> dict[str, dict[str, float]]:
+    """The expansions of each symbol to one or two symbols, with their weights: `SYMBOL: expansion weight | ...`, or
+    `SYMBOL: expansion` if there is only one. Semicolons and line ends separate rules."""
+    found: dict[str, dict[str, float]] = {}
+    for rule in filter(str.strip, text.replace(";", "\n").splitlines()):
+        symbol, expansions = rule.split(":")
+        weighted = expansions if "|" in rule else f"{expansions} 1"
+        several = (one.rsplit(maxsplit=1) for one in weighted.split("|"))
+        found[symbol.strip()] = {expansion.strip(): float(weight) for expansion, weight in several}
+    return found
 
 
 class Phrase(NamedTuple):

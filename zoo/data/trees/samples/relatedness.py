@@ -42,13 +42,6 @@ NOUNS = lexicon.BEINGS | lexicon.PLACES | lexicon.OBJECTS | lexicon.TOOLS
 QUALITIES = lexicon.LOOKS | lexicon.MOODS
 
 
-class Thing(NamedTuple):
-    """A being or an object, with its quality."""
-
-    noun: str
-    quality: str | None = None
-
-
 class Clause(NamedTuple):
     """A relative clause, which describes the noun before it."""
 
@@ -65,33 +58,26 @@ class Meaning(NamedTuple):
     """The meaning of a sentence, in terms of the first word of each line of the lexicon."""
 
     verb: str
-    roles: dict[str, Thing]
+    roles: dict[str, str]
     """Role -> noun: the `agent` first, then the `object` of an act, or a preposition and the noun after it, such as
     `with` and a tool."""
+    qualities: tuple[str | None, ...]
+    """The quality of each of these nouns, if it has one."""
     clause: Clause | None = None
     negated: bool = False
 
     @property
     def nouns(self) -> list[str]:
         """All nouns, which are distinct."""
-        return [thing.noun for thing in self.roles.values()] + ([self.clause.other] if self.clause else [])
-
-    @property
-    def qualities(self) -> list[str | None]:
-        return [thing.quality for thing in self.roles.values()]
+        return [*self.roles.values(), *([self.clause.other] if self.clause else [])]
 
     def renamed(self, names: dict[str, str]) -> Self:
         """Replace the nouns; a quality stays with its role."""
-        roles = {role: thing._replace(noun=names.get(thing.noun, thing.noun)) for role, thing in self.roles.items()}
+        roles = {role: names.get(noun, noun) for role, noun in self.roles.items()}
         clause = self.clause
         if clause:
             clause = clause._replace(of=names.get(clause.of, clause.of), other=names.get(clause.other, clause.other))
         return self._replace(roles=roles, clause=clause)
-
-    def with_qualities(self, qualities: list[str | None]) -> Self:
-        """Replace the qualities of the nouns."""
-        roles = zip(self.roles.items(), qualities, strict=True)
-        return self._replace(roles={role: Thing(thing.noun, quality) for (role, thing), quality in roles})
 
 
 def facts(meaning: Meaning) -> dict[tuple[str, ...], float]:
@@ -101,7 +87,7 @@ def facts(meaning: Meaning) -> dict[tuple[str, ...], float]:
     """
     clause, found = meaning.clause, dict[tuple[str, ...], float]()
     found["verb", meaning.verb] = WEIGHTS["verb"]
-    for role, (noun, quality) in meaning.roles.items():
+    for (role, noun), quality in zip(meaning.roles.items(), meaning.qualities, strict=True):
         found["role", role, noun] = WEIGHTS["agent" if role == "agent" else "role"]
         if quality:
             found["quality", noun, quality] = WEIGHTS["quality"]
@@ -123,32 +109,36 @@ def relatedness(first: Meaning, second: Meaning) -> float:
 def drawn(draw: random.Random) -> Meaning:
     """Draw a meaning."""
     beings = draw.sample(list(lexicon.BEINGS), 3)
-    roles = dict[str, Thing]()
+    roles, qualities = dict[str, str](), list[str | None]()
     if draw.random() < 0.55:
         verb = draw.choice(list(lexicon.STATES))
         if draw.random() < 0.85:
             noun = beings[1] if draw.random() < 0.65 else draw.choice(list(lexicon.PLACES))
-            roles[draw.choice(list(lexicon.PREPOSITIONS))] = _thing(draw, noun)
+            qualities.append(_quality(draw, noun))
+            roles[draw.choice(list(lexicon.PREPOSITIONS))] = noun
     else:
         verb = draw.choice(list(lexicon.ACTS))
-        roles["object"] = _thing(draw, draw.choice(list(lexicon.OBJECTS)))
+        roles["object"] = draw.choice(list(lexicon.OBJECTS))
+        qualities.append(_quality(draw, roles["object"]))
         if draw.random() < 0.3:
-            roles["with"] = Thing(draw.choice(list(lexicon.TOOLS)))
-    found = Meaning(verb, {"agent": _thing(draw, beings[0]), **roles}, negated=draw.random() < 0.15)
+            roles["with"] = draw.choice(list(lexicon.TOOLS))
+            qualities.append(None)
+    of_agent = _quality(draw, beings[0])
+    found = Meaning(verb, {"agent": beings[0], **roles}, (of_agent, *qualities), negated=draw.random() < 0.15)
     return _with_clause(draw, found, beings[2]) if draw.random() < 0.6 else found
 
 
-def _thing(draw: random.Random, noun: str) -> Thing:
-    return Thing(noun, draw.choice(list(_qualities(noun))) if draw.random() < 0.35 else None)
+def _quality(draw: random.Random, noun: str) -> str | None:
+    return draw.choice(list(_qualities(noun))) if draw.random() < 0.35 else None
+
+
+def _with_clause(draw: random.Random, meaning: Meaning, other: str) -> Meaning:
+    of = draw.choice([noun for noun in meaning.roles.values() if noun in lexicon.BEINGS])
+    return meaning._replace(clause=Clause(of, draw.choice(list(lexicon.DEALINGS)), other, draw.random() < 0.6))
 
 
 def _qualities(noun: str) -> dict[str, tuple[str, ...]]:
     return QUALITIES if noun in lexicon.BEINGS else lexicon.LOOKS
-
-
-def _with_clause(draw: random.Random, meaning: Meaning, other: str) -> Meaning:
-    of = draw.choice([thing.noun for thing in meaning.roles.values() if thing.noun in lexicon.BEINGS])
-    return meaning._replace(clause=Clause(of, draw.choice(list(lexicon.DEALINGS)), other, draw.random() < 0.6))
 
 
 # Edits: each returns a changed meaning, or the same meaning if the edit is impossible.
@@ -181,8 +171,8 @@ def _turned_clause(draw: random.Random, meaning: Meaning) -> Meaning:
 
 def _moved_clause(draw: random.Random, meaning: Meaning) -> Meaning:
     """Move the clause to another being with a role in the sentence."""
-    clause, nouns = meaning.clause, [thing.noun for thing in meaning.roles.values()]
-    beings = [noun for noun in nouns if noun in lexicon.BEINGS and clause and noun != clause.of]
+    clause = meaning.clause
+    beings = [noun for noun in meaning.roles.values() if noun in lexicon.BEINGS and clause and noun != clause.of]
     return meaning._replace(clause=clause._replace(of=draw.choice(beings))) if clause and beings else meaning
 
 
@@ -196,8 +186,8 @@ def _other_clause(draw: random.Random, meaning: Meaning) -> Meaning:
 
 def _other_preposition(draw: random.Random, meaning: Meaning) -> Meaning:
     roles = {
-        _another(draw, lexicon.PREPOSITIONS, {role}) if role in lexicon.PREPOSITIONS else role: thing
-        for role, thing in meaning.roles.items()
+        _another(draw, lexicon.PREPOSITIONS, {role}) if role in lexicon.PREPOSITIONS else role: noun
+        for role, noun in meaning.roles.items()
     }
     return meaning._replace(roles=roles)
 
@@ -208,19 +198,19 @@ def _negated(draw: random.Random, meaning: Meaning) -> Meaning:
 
 def _other_quality(draw: random.Random, meaning: Meaning) -> Meaning:
     """Remove, change or add a quality."""
-    qualities = meaning.qualities
+    qualities = list(meaning.qualities)
     at = draw.randrange(len(qualities))
     another = _another(draw, _qualities(meaning.nouns[at]), {quality for quality in qualities if quality})
     qualities[at] = None if qualities[at] and draw.random() < 0.6 else another
-    return meaning.with_qualities(qualities)
+    return meaning._replace(qualities=tuple(qualities))
 
 
 def _shifted_quality(draw: random.Random, meaning: Meaning) -> Meaning:
     """Shift qualities cyclically: each noun gets the quality of the next one."""
     first, *others = meaning.qualities
-    found = meaning.with_qualities([*others, first])
-    fits = all(quality is None or quality in _qualities(noun) for noun, quality in found.roles.values())
-    return found if fits else meaning
+    shifted = (*others, first)
+    fits = all(one is None or one in _qualities(noun) for noun, one in zip(meaning.nouns, shifted, strict=False))
+    return meaning._replace(qualities=shifted) if fits else meaning
 
 
 EDITING: dict[Callable[[random.Random, Meaning], Meaning], float] = {
@@ -267,20 +257,21 @@ def sentence(meaning: Meaning, draw: random.Random, avoided: Collection[str] = (
         fresh = [one for one in kind[meant] if taken.isdisjoint((one, lexicon.PARTICIPLES.get(one, one)))]
         return draw.choice(fresh if fresh and draw.random() < RENAMED else kind[meant])
 
-    def noun(thing: Thing, clause: Clause | None = None) -> Phrase:
+    def noun(name: str, quality: str | None = None, clause: Clause | None = None) -> Phrase:
         """A noun with its article, its quality, and the clause if it is about this noun."""
-        named: Phrase | str = word(NOUNS, thing.noun)
-        if thing.quality:
-            named = before(word(QUALITIES, thing.quality), named)
+        named: Phrase | str = word(NOUNS, name)
+        if quality:
+            named = before(word(QUALITIES, quality), named)
         article = "the" if draw.random() < 0.5 else "an" if words_of(named)[0][0] in "aeiou" else "a"
         found = before(article, named)
-        if clause is None or clause.of != thing.noun:
+        if clause is None or clause.of != name:
             return found
-        verb, other = word(lexicon.DEALINGS, clause.verb), noun(Thing(clause.other))
+        verb, other = word(lexicon.DEALINGS, clause.verb), noun(clause.other)
         chased = before("is", then(lexicon.PARTICIPLES[verb], then("by", other)))
         return then(found, before("that", then(verb, other) if clause.does else chased))
 
-    roles = {role: noun(thing, meaning.clause) for role, thing in meaning.roles.items()}
+    nouns = zip(meaning.roles.items(), meaning.qualities, strict=True)
+    roles = {role: noun(name, quality, meaning.clause) for (role, name), quality in nouns}
     agent = subject = roles.pop("agent")
     passive = "object" in roles and draw.random() < 0.5
     verb = word(_verbs(meaning), meaning.verb)

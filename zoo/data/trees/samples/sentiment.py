@@ -21,11 +21,12 @@ the words can reach at most 86 % (results/tree_grammar.py). The classes of the 6
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
 from zoo.data.trees.samples.lexicon import NEUTRAL, OPERATORS, PHRASES, WORTH
+from zoo.data.trees.samples.phrases import grammar
 from zoo.data.trees.tree import Labelled, Tree
 
 LENGTHS = (5, 28)
@@ -38,85 +39,56 @@ SHIFTS = {
 }
 """Sentiment of a phrase -> new sentiment, for each kind of operator."""
 
-RULES: dict[str, dict[str, float]] = {
-    "TEXT": {"TOLD .": 1},
-    # sentences
-    "TOLD": {"CLAUSE": 3, "REPORT": 8, "FIRST BUT": 5, "FIRST AND": 6, "FIRST ALTHOUGH": 1, "ALTHOUGH AFTER": 1},
-    "FIRST": {"CLAUSE": 2, "REPORT": 8, "CLAUSE ALTHOUGH": 1},
-    "REPORTED": {"CLAUSE": 8, "CLAUSE BUT": 3, "CLAUSE AND": 4, "CLAUSE ALTHOUGH": 1},
-    "S": {"CLAUSE": 10, "CLAUSE BUT": 0.5, "CLAUSE AND": 0.5, "CLAUSE ALTHOUGH": 0.5},
-    "BUT": {"but S": 1},
-    "AND": {"and S": 1},
-    "ALTHOUGH": {"although S": 1},
-    "AFTER": {", S": 1},
-    "REPORT": {"NOBODY SAID": 6, "people NEVER_SAID": 3, "people DOUBTED": 3, "it WAS_TRUE": 5, "people SAID": 2},
-    "NOBODY": {"nobody": 2, "no one": 1, "hardly anyone": 1},
-    "NEVER_SAID": {"never SAID": 1},
-    "SAID": {"said THAT": 1},
-    "DOUBTED": {"doubted THAT": 1},
-    "WAS_TRUE": {"was NOT_TRUE": 1, "was VERY_TRUE": 1},
-    "NOT_TRUE": {"negation TRUE": 1},
-    "VERY_TRUE": {"adverb TRUE": 1},
-    "TRUE": {"true THAT": 1},
-    "THAT": {"that REPORTED": 1},
-    "CLAUSE": {"THING VP": 8, "people LIKED": 4, "NOBODY LIKED_2": 1, "NOBODY_LIKED ATALL": 0.5},
-    "NOBODY_LIKED": {"NOBODY LIKED_2": 1},
-    "ATALL": {"at all": 1},
-    # subjects
-    "THING": {"determiner thing": 6, "determiner DESCRIBED": 1},
-    "DESCRIBED": {"adjective thing": 3, "GRADED thing": 1},
-    "GRADED": {"DEGREE adjective": 1},
-    "DEGREE": {"degree": 2, "adverb": 3, "a bit": 1, "kind of": 1},
-    # predicates of things: the plot moved me, the plot was dull
-    "VP": {"WAS": 8, "PLEASES": 5, "VP_NOT": 3, "VP_MORE": 1, "VP_1 VP_AND": 2, "VP_NOT ATALL": 1},
-    "VP_1": {"PLEASES": 2, "WAS": 1, "VP_NOT": 3},
-    "VP_2": {"PLEASES": 2, "PLEASES VP_AND": 1},
-    "VP_NOT": {"never VP_2": 1},
-    "VP_MORE": {"adverb VP_2": 1},
-    "VP_AND": {"and VP": 1},
-    "PLEASES": {"pleased somebody": 1},
-    "WAS": {"was AP": 5, "was MADE": 1, "was VERDICT": 1},
-    "MADE": {"made manner": 1},
-    "VERDICT": {"a verdict": 2, "negation NOUN": 1},
-    "NOUN": {"a verdict": 1},
-    # predicates of people: critics loved the plot
-    "LIKED": {"LIKES": 6, "LIKED_NOT": 3, "LIKED_MORE": 1, "LIKED_1 LIKED_AND": 2, "LIKED_NOT ATALL": 1},
-    "LIKED_1": {"LIKES": 1, "LIKED_NOT": 1},
-    "LIKED_2": {"LIKES": 2, "LIKES LIKED_AND": 1},
-    "LIKED_NOT": {"never LIKED_2": 1},
-    "LIKED_MORE": {"adverb LIKED_2": 1},
-    "LIKED_AND": {"and LIKED": 1},
-    "LIKES": {"liked THING": 1},
-    # adjectives: not very good, not good and clever
-    "AP": {
-        "adjective": 8, "GRADED": 2, "AP_NOT": 5, "AP_MORE": 1, "AP_NOT ATALL": 1.5,
-        "AP_1 AP_AND": 4, "AP_1 AP_BUT": 1,
-    },
-    "AP_1": {"adjective": 3, "GRADED": 1, "AP_NOT": 4},
-    "AP_2": {"adjective": 5, "GRADED": 1, "adjective AP_AND": 2, "adjective AP_BUT": 0.5},
-    "AP_NOT": {"negation AP_2": 2, "never AP_2": 1},
-    "AP_MORE": {"DEGREE AP_2": 1},
-    "AP_AND": {"and AP": 1},
-    "AP_BUT": {"but AP": 1},
-}  # fmt: skip
-"""Symbol -> its expansions to one or two symbols, with weights; a symbol that is not a key is a category or a word.
+RULES = grammar("""
+    TEXT: TOLD .
 
-The weights are such that neither reading of an ambiguous phrase is much likelier than the other.
-"""
+    TOLD: CLAUSE 3 | REPORT 8 | FIRST BUT 5 | FIRST AND 6 | FIRST ALTHOUGH 1 | ALTHOUGH AFTER 1
+    FIRST: CLAUSE 2 | REPORT 8 | CLAUSE ALTHOUGH 1
+    REPORTED: CLAUSE 8 | CLAUSE BUT 3 | CLAUSE AND 4 | CLAUSE ALTHOUGH 1
+    S: CLAUSE 10 | CLAUSE BUT 0.5 | CLAUSE AND 0.5 | CLAUSE ALTHOUGH 0.5
+    BUT: but S;  AND: and S;  ALTHOUGH: although S;  AFTER: , S
+    REPORT: NOBODY SAID 6 | people NEVER_SAID 3 | people DOUBTED 3 | it WAS_TRUE 5 | people SAID 2
+    NOBODY: nobody 2 | no one 1 | hardly anyone 1
+    NEVER_SAID: never SAID;  SAID: said THAT;  DOUBTED: doubted THAT
+    WAS_TRUE: was NOT_TRUE 1 | was VERY_TRUE 1
+    NOT_TRUE: negation TRUE;  VERY_TRUE: adverb TRUE;  TRUE: true THAT;  THAT: that REPORTED
+    CLAUSE: THING VP 8 | people LIKED 4 | NOBODY LIKED_2 1 | NOBODY_LIKED ATALL 0.5
+    NOBODY_LIKED: NOBODY LIKED_2;  ATALL: at all
+
+    THING: determiner thing 6 | determiner DESCRIBED 1
+    DESCRIBED: adjective thing 3 | GRADED thing 1
+    GRADED: DEGREE adjective
+    DEGREE: degree 2 | adverb 3 | a bit 1 | kind of 1
+
+    VP: WAS 8 | PLEASES 5 | VP_NOT 3 | VP_MORE 1 | VP_1 VP_AND 2 | VP_NOT ATALL 1
+    VP_1: PLEASES 2 | WAS 1 | VP_NOT 3
+    VP_2: PLEASES 2 | PLEASES VP_AND 1
+    VP_NOT: never VP_2;  VP_MORE: adverb VP_2;  VP_AND: and VP;  PLEASES: pleased somebody
+    WAS: was AP 5 | was MADE 1 | was VERDICT 1
+    MADE: made manner
+    VERDICT: a verdict 2 | negation NOUN 1
+    NOUN: a verdict
+
+    LIKED: LIKES 6 | LIKED_NOT 3 | LIKED_MORE 1 | LIKED_1 LIKED_AND 2 | LIKED_NOT ATALL 1
+    LIKED_1: LIKES 1 | LIKED_NOT 1
+    LIKED_2: LIKES 2 | LIKES LIKED_AND 1
+    LIKED_NOT: never LIKED_2;  LIKED_MORE: adverb LIKED_2;  LIKED_AND: and LIKED;  LIKES: liked THING
+
+    AP: adjective 8 | GRADED 2 | AP_NOT 5 | AP_MORE 1 | AP_NOT ATALL 1.5 | AP_1 AP_AND 4 | AP_1 AP_BUT 1
+    AP_1: adjective 3 | GRADED 1 | AP_NOT 4
+    AP_2: adjective 5 | GRADED 1 | adjective AP_AND 2 | adjective AP_BUT 0.5
+    AP_NOT: negation AP_2 2 | never AP_2 1
+    AP_MORE: DEGREE AP_2;  AP_AND: and AP;  AP_BUT: but AP
+""")
+"""The rules of sentences, subjects, predicates of things, predicates of people, and adjectives. A symbol that has no
+rule is a category or a word. The weights are such that neither reading of an ambiguous phrase is much likelier than
+the other."""
 
 
-def _categories() -> dict[str, tuple[str, ...]]:
-    found = {category: " ".join(words.values()).split() for category, words in WORTH.items()}
-    for by_category in OPERATORS.values():
-        for category, words in by_category.items():
-            found.setdefault(category, []).extend(words.split())
-    return {category: tuple(words) for category, words in found.items()} | NEUTRAL
-
-
-CATEGORIES = _categories()
+CATEGORIES: dict[str, tuple[str, ...]] = NEUTRAL | {
+    kind: tuple(" ".join(words.values()).split()) for kind, words in WORTH.items()
+}
 """Category -> its words, which are drawn uniformly."""
-
-
 MARKS = {"but": "contrast", "although": "concession"}
 
 
@@ -135,18 +107,15 @@ class Meaning(NamedTuple):
     """Whether the phrase has a word with a sentiment."""
 
 
-def _word_meanings() -> dict[str, Meaning]:
-    found = {mark: Meaning(mark, 0) for mark in MARKS}
-    for role, by_category in OPERATORS.items():
-        found |= {word: Meaning(role, 0) for words in by_category.values() for word in words.split()}
-    for by_worth in WORTH.values():
-        for worth, words in by_worth.items():
-            found |= {word: Meaning("plain", worth, worth != 0) for word in words.split()}
-    return found
-
-
-MEANINGS: Mapping[str, Meaning] = _word_meanings()
+MEANINGS = {mark: Meaning(mark, 0) for mark in MARKS}
 """Meanings of words; a missing word is plain and worth 0."""
+for role, by_category in OPERATORS.items():
+    for kind, operators in by_category.items():
+        CATEGORIES[kind] = (*CATEGORIES.get(kind, ()), *operators.split())
+        MEANINGS |= {word: Meaning(role, 0) for word in operators.split()}
+for by_worth in WORTH.values():
+    for worth, opinions in by_worth.items():
+        MEANINGS |= {word: Meaning("plain", worth, worth != 0) for word in opinions.split()}
 
 
 def composed(left: Meaning, right: Meaning) -> Meaning:
