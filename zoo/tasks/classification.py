@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.data.documents.batch import DocumentBatch
@@ -67,14 +67,13 @@ class Classification(SingleLabel):
         names = ("attention_recall", "sentence_recall", "attention_chance")
         return {**super().metrics(), **{name: AttentionRecall() for name in names}}
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: DocumentBatch, output: Output) -> None:
-        super().score(stage, metrics, batch, output)
-        importance, size = word_importance(output.attention), len(batch)
+    def score(self, stage: str, batch: DocumentBatch, output: Output) -> None:
+        super().score(stage, batch, output)
+        importance = word_importance(output.attention)
         if batch.evidence is not None and importance is not None:
-            self.record_recall(stage, metrics, "attention", size, importance, batch.evidence, batch.word_mask)
+            self.record_recall(stage, "attention", importance, batch.evidence, batch.word_mask)
             if "sentence" in output.attention:
-                words = batch.evidence.any(-1)
-                self.record(stage, metrics, "sentence_recall", size, output.attention["sentence"], words)
+                self.record(stage, "sentence_recall", output.attention["sentence"], batch.evidence.any(-1))
 
     def predictions(self, batch: DocumentBatch, words: list[Any]) -> list[DocumentPrediction]:
         """Classes and attention; `words` are the documents as they should be shown, lists of sentences, which are

@@ -70,9 +70,9 @@ class Relatedness(Scoring):
         assert batch.score is not None
         return divergences(output.logits, batch.score - self.spec.lowest).sum()
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: TreePairBatch, output: Output) -> None:
+    def score(self, stage: str, batch: TreePairBatch, output: Output) -> None:
         for name in ("pearson", "spearman", "mse"):
-            self.record(stage, metrics, name, len(batch), self._scores(output.logits), batch.score)
+            self.record(stage, name, self._scores(output.logits), batch.score)
 
     def _scores(self, logits: Tensor) -> Tensor:
         """(B,) the mean grades."""
