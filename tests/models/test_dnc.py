@@ -136,7 +136,7 @@ def test_the_loop_has_the_gradients_of_the_cell(form: dict[str, Any]) -> None:
         torch.cat([state.read for state in states]),
         torch.cat([state.write for state in states]),
     )
-    found = model._run(x, packing.batch_sizes)
+    found = model.run(x, packing.batch_sizes)
     factors = [torch.randn_like(part) for part in expected]
     parameters = [part for name, part in model.named_parameters() if not name.startswith("output")]
     gradients = [

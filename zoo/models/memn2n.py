@@ -13,6 +13,8 @@ What differs from the paper; the authors' code (facebookarchive/MemNN), which ga
 - `empty="sink"`: empty places of the memory take part in the softmax with score 0 and value 0. In short stories most
   places are empty, and the published numbers need them. `mask` leaves them out.
 - The answer is one of all words; in that code it is one of the words and the 50 times.
+- The row of padding is zero in all tables. That code sets it to zero in `emb_query`, the table that each hop matches;
+  the last table, which is only read, keeps a trained vector for padding.
 
 Notation: B questions, S sentences of a story, M places of the memory, d width of the embeddings, V words, K hops, U
 distinct words of the batch, L places and T times in use, C = U + T table rows in use, P parts of a position encoding;
