@@ -10,14 +10,12 @@ from tests.models.cells import (
     PIXELS,
     SMALL,
     SPEC,
-    TRAINED,
-    assert_left_alone,
     assert_made_once,
     batch_of,
     captions_of,
 )
 from tests.models.equations import DOUBLE, assert_drops, assert_equals_the_equations, exactly, halve, linear
-from tests.models.test_rnnsearch import CONSTANT, assert_decoder_start, decode
+from tests.models.test_rnnsearch import CONSTANT, decode
 from zoo.models import CaptionRNNSearch
 
 VARIANTS = [{"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}]
@@ -59,15 +57,6 @@ def test_dropout_acts_on_words_and_maxout_units_in_training_alone(monkeypatch):
     halve(monkeypatch)
     model, batch = model_of(dropout=0.5), batch_of()
     assert_drops(model, model_of(), batch, rows(model, batch, keep=0.5), batch_of(targets=False))
-
-
-@pytest.mark.parametrize("init", ["orthogonal", "paper"])
-def test_start(init):
-    sizes = {"embedding_dim": 60, "hidden_dim": 80, "attention_dim": 70, "maxout_dim": 50}
-    spec = replace(PIXELS, target_size=500)
-    torch.manual_seed(0)
-    assert_decoder_start(CaptionRNNSearch(spec, encoder=SMALL | {"dim": 90}, **sizes, init=init), init)
-    assert_left_alone(CaptionRNNSearch(spec, encoder=TRAINED, **sizes, init=init).encoder)
 
 
 def test_stored_halves_are_read_in_full_precision():

@@ -102,11 +102,6 @@ def test_a_step_is_the_papers() -> None:
     torch.testing.assert_close(logits, model.output(torch.cat([after.hidden, after.reads], 1)))
 
 
-def test_the_interface_has_the_papers_size() -> None:
-    """W R + 3 W + 5 R + 3."""
-    assert network(read_heads=4, memory_width=16).interface.out_features == 16 * 4 + 3 * 16 + 5 * 4 + 3
-
-
 @pytest.mark.parametrize("form", [{}, *VARIANTS], ids=str)
 def test_forward_is_the_steps(form: dict[str, Any]) -> None:
     model, batch = network(**form), FAMILY.batch(1)

@@ -8,19 +8,15 @@ import torch
 from tests.families import family_of
 from tests.models.equations import (
     DOUBLE,
-    assert_deviation,
     assert_drops,
     assert_equals_the_equations,
-    assert_orthogonal,
     exactly,
-    glorot,
     halve,
     layers,
     linear,
     pairs_of,
     sigmoid,
 )
-from zoo.data.pairs.spec import PairSpec
 from zoo.models import Luong
 
 VARIANTS = [
@@ -129,21 +125,3 @@ def test_dropout_acts_on_embeddings_between_layers_and_on_the_attentional_vector
     batch = PAIRS.batch(3, empty=False)
     plain = model_of(num_layers=3, input_feeding=input_feeding)
     assert_drops(model, plain, batch, rows(model, batch, "global", keep=0.5), PAIRS.without_targets(batch))
-
-
-def test_start():
-    spec, sizes = PairSpec(400, 500, 9, 9), {"embedding_dim": 60, "hidden_dim": 80, "num_layers": 2}
-    torch.manual_seed(0)
-    model = Luong(spec, **sizes, attention="local_p", init_range=0.1)
-    assert_deviation(model.parameters(), 0.1 / 3**0.5, rel=0.15)  # that of a uniform distribution
-    assert all(one.abs().max() <= 0.1 and abs(one.mean()) < 0.02 for one in model.parameters())
-    plain = Luong(spec, **sizes, init_range=None)
-    for rnn in (plain.encoder, plain.decoder):
-        assert_orthogonal((*rnn.weight_hh_l0.chunk(4), *rnn.weight_hh_l1.chunk(4)))
-        assert not rnn.bias_ih_l1.any()
-        assert_deviation(rnn.weight_ih_l0.chunk(4), glorot)
-        assert_deviation(rnn.weight_ih_l1.chunk(4), lambda matrix: 4 * glorot(matrix))
-    assert_deviation((plain.attentional.weight, plain.vocabulary.weight), lambda matrix: 4 * glorot(matrix))
-    for network in (model, plain):
-        for embedding in (network.source_embedding, network.target_embedding):
-            assert not embedding.weight[spec.padding].any()
