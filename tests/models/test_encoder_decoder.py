@@ -1,15 +1,11 @@
-"""The RNN encoder-decoder against the paper's equations written as slow loops, its sizes, its start and its steps."""
+"""The equations of the RNN encoder-decoder as slow loops."""
 
-import pytest
 import torch
 
 from tests.families import family_of
 from tests.models.equations import (
     DOUBLE,
-    assert_drops,
-    assert_equals_the_equations,
     exactly,
-    halve,
     largest_of_pairs,
     linear,
     pairs_of,
@@ -22,13 +18,14 @@ VARIANTS = [{"shared": True}]
 """Other ways through the network than its defaults, which keep the contract too."""
 
 PAIRS = family_of("translation")
-SPEC = PAIRS.spec
+BATCH = PAIRS.batch(3)
+EQUATIONS = [{}, *VARIANTS]
 
 
 def model_of(**settings):
     torch.manual_seed(0)
     sizes = {"embedding_dim": 4, "hidden_dim": 5, "maxout_dim": 3}
-    return exactly(EncoderDecoder(SPEC, **sizes | settings), biases=True)
+    return exactly(EncoderDecoder(PAIRS.spec, **sizes | settings), biases=True)
 
 
 def gru(rnn, x, h, context, *, reset_first):
@@ -61,16 +58,3 @@ def slow(model, source, read, keep=1.0):
 
 def rows(model, batch, keep=1.0):
     return [slow(model, *pair, keep) for pair in pairs_of(batch)]
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_equals_the_equations(shared):
-    model, batch = model_of(shared=shared), PAIRS.batch(3)
-    constant = [("target_embedding.weight", SPEC.begin)]
-    assert_equals_the_equations(model, batch, rows(model, batch), constant=constant)
-
-
-def test_dropout_acts_on_embeddings_and_maxout_units_in_training_alone(monkeypatch):
-    halve(monkeypatch)
-    model, batch = model_of(dropout=0.5), PAIRS.batch(3)
-    assert_drops(model, model_of(), batch, rows(model, batch, keep=0.5), PAIRS.without_targets(batch))

@@ -9,10 +9,7 @@ import torch
 from tests.catalogue import ROOT
 from tests.models.cells import ENCODER, PIXELS, SMALL, SPEC, assert_made_once, batch_of, captions_of
 from tests.models.equations import (
-    assert_drops,
-    assert_equals_the_equations,
     exactly,
-    halve,
     linear,
     mean,
     sigmoid,
@@ -29,6 +26,9 @@ VARIANTS = [
 """Other ways through the network than its defaults, which keep the contract too. What is read at one place has no
 gradient at the weights."""
 
+BATCH = batch_of()
+EQUATIONS = [{}, *VARIANTS, {"gate": "vector"}, {"energy": "relu"}, {"gate": "none"}]
+DROPPING = [{}, {"deep_output": False}]
 SIZES = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 3}
 
 
@@ -79,25 +79,10 @@ def rows(model, batch, keep=1.0, place=None):
         yield slow(model, vectors, read, keep, here)
 
 
-@pytest.mark.parametrize("settings", [{}, *VARIANTS, {"gate": "vector"}, {"energy": "relu"}, {"gate": "none"}], ids=str)
-def test_equals_the_equations(settings):
-    model, batch = model_of(**settings), batch_of()
-    assert_equals_the_equations(model, batch, rows(model, batch), constant=[("embedding.weight", SPEC.begin)])
-    assert not model.embedding.weight[SPEC.begin].any()
-
-
 def test_an_image_is_read_once_however_many_captions_it_has():
     model = model_of(PIXELS, SMALL, energy="deep_tanh")
     parts = ("encoder", "key", "deep_key", "initial", "initial_hidden", "initial_cell")
     assert_made_once(model, [getattr(model, name) for name in parts], steps=True)
-
-
-@pytest.mark.parametrize("settings", [{}, {"deep_output": False}], ids=str)
-def test_dropout_acts_on_m_the_state_and_the_output_in_training_alone(settings, monkeypatch):
-    halve(monkeypatch)
-    model, batch = model_of(**settings), batch_of()
-    plain = model_of(dropout=0.0, **settings)
-    assert_drops(model, plain, batch, rows(model, batch, keep=0.5), batch_of(targets=False))
 
 
 @pytest.mark.parametrize("data", ["flickr8k", "flickr30k", "coco"])
