@@ -276,16 +276,11 @@ class _Memory(NamedTuple):
 
     bags: Bags
     """(B (L + 1), P B C): columns are the words and times of an example, first with first, then with second weights."""
-    real: Tensor
-    """(B, L + 1) True at places that take part in the softmax."""
-    log_places: Tensor
-    """(B, L + 1) logarithm of the number of places that each column represents."""
-    age: Tensor
-    """(B, S) the place of each sentence; L if it is not in the memory."""
-    here: Tensor
-    """(B, S) True at sentences in the memory."""
-    times: int
-    """Number of time rows."""
+    real: Tensor  # (B, L + 1) True at places that take part in the softmax
+    log_places: Tensor  # (B, L + 1) logarithm of the number of places that each column represents
+    age: Tensor  # (B, S) the place of each sentence; L if it is not in the memory
+    here: Tensor  # (B, S) True at sentences in the memory
+    times: int  # Number of time rows
 
     def to_sentences(self, p: Tensor) -> Tensor:
         """Weights (B, L + 1) by place -> (B, S) by sentence."""

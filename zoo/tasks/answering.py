@@ -288,24 +288,9 @@ class Answering(Scoring):
         ]
 
     def examine(self, batch: StoryBatch) -> list[ExaminedAnswer]:
-        vocabulary = self.encoder.vocabulary.words
-        shown = list(batch.text) if batch.text is not None else [self._as_ids(batch, b) for b in range(len(batch))]
-        facts = None
+        assert batch.text is not None, "a split that is evaluated has the words"
+        truth, facts = names_at(batch.answer, self.encoder.vocabulary.words), None
         if batch.supporting is not None:
-            rows = zip(shown, batch.supporting.tolist(), strict=True)
+            rows = zip(batch.text, batch.supporting.tolist(), strict=True)
             facts = [tuple(row[: len(one.sentences)]) for one, row in rows]
-        return self.examined(ExaminedAnswer, batch, shown, names_at(batch.answer, vocabulary), facts)
-
-    def _as_ids(self, batch: StoryBatch, row: int) -> Shown:
-        """A question whose text is not stored, in words of the vocabulary."""
-        words = self.encoder.vocabulary.words
-
-        def line(ids: Tensor, mask: Tensor) -> list[str]:
-            return [words[number] for number in ids[mask].tolist()]
-
-        real = int(batch.sentence_mask[row].sum())
-        sentences = zip(batch.words[row][:real], batch.word_mask[row][:real], strict=True)
-        return Shown(
-            list(map(line, *zip(*sentences, strict=True))) if real else [],
-            line(batch.question[row], batch.question_mask[row]),
-        )
+        return self.examined(ExaminedAnswer, batch, batch.text, truth, facts)

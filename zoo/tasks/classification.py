@@ -101,20 +101,12 @@ class Classification(SingleLabel):
         ]
 
     def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
-        documents: Any = batch.text
-        if documents is None:
-            known = self.encoder.vocabulary.words
-            documents = [
-                [[known[number] for number in sentence] for sentence in _real(words, mask)]
-                for words, mask in zip(batch.words, batch.word_mask, strict=True)
+        assert batch.text is not None, "a split that is evaluated has the words"
+        evidence = None
+        if batch.evidence is not None:
+            documents = zip(batch.text, batch.evidence.tolist(), strict=True)
+            evidence = [
+                [row[: len(sentence)] for sentence, row in zip(document, rows, strict=False)]
+                for document, rows in documents
             ]
-        evidence = None if batch.evidence is None else list(map(_real, batch.evidence, batch.word_mask))
-        return self.examined(ExaminedDocument, batch, documents, names_at(batch.label, self.spec.classes), evidence)
-
-
-def _real(values: Tensor, mask: Tensor) -> list[list]:
-    """The entries of one document (S, W) without padding: a list per sentence, up to the last that has a word."""
-    lengths = mask.sum(-1).tolist()
-    while lengths and lengths[-1] == 0:
-        lengths.pop()
-    return [row[:length] for row, length in zip(values.tolist(), lengths, strict=False)]
+        return self.examined(ExaminedDocument, batch, batch.text, names_at(batch.label, self.spec.classes), evidence)
