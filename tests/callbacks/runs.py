@@ -24,7 +24,14 @@ def documents(first, count):
     mask = torch.arange(5) < lengths[..., None]
     good = (words == 5) & mask
     index = torch.arange(first, first + count)
-    return DocumentBatch(words * mask, mask, good.flatten(1).any(1).long(), index=index, evidence=good)
+    return batch_of(words, mask, good.flatten(1).any(1).long(), index=index, evidence=good)
+
+
+def batch_of(words, mask, label, **more):
+    """A batch with its text."""
+    rows = zip(words.tolist(), mask.sum(2).tolist(), strict=True)
+    text = [[[WORDS[i] for i in row[:n]] for row, n in zip(*pair, strict=True) if n] for pair in rows]
+    return DocumentBatch(words * mask, mask, label, text=tuple(text), **more)
 
 
 BATCHES = [documents(first, 6) for first in range(0, 24, 6)]

@@ -146,7 +146,7 @@ def test_a_document_without_words_and_every_pooling_can_be_drawn(tmp_path, pooli
     batch = runs.documents(0, 3)
     mask = batch.word_mask.clone()
     mask[1] = False
-    empty = type(batch)(batch.words * mask, mask, batch.label)
+    empty = runs.batch_of(batch.words, mask, batch.label)
     task = runs.task(word_pooling=pooling, sentence_pooling=pooling)
     watching = [AttentionMaps(3), PredictionsTable(3)]
     runs.trainer(tmp_path, watching).test(task, runs.loader([empty]), verbose=False)

@@ -43,12 +43,12 @@ def test_rows_are_the_first_test_documents(tmp_path):
         assert {word for word, _ in pairs} <= set(row[1].split())
 
 
-def test_texts_with_commas_quotes_and_line_breaks_stay_one_field(tmp_path):
-    task = runs.task()
-    task.encoder.vocabulary.words = ['a,"b"' if word == "the" else word for word in runs.WORDS]
-    runs.trainer(tmp_path, [PredictionsTable(24)]).test(task, runs.loader(), verbose=False)
+def test_texts_with_commas_quotes_and_line_breaks_stay_one_field(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "WORDS", ['a,"b"' if word == "the" else word for word in runs.WORDS])
+    batches = [runs.documents(first, 6) for first in range(0, 24, 6)]
+    runs.trainer(tmp_path, [PredictionsTable(24)]).test(runs.task(), runs.loader(batches), verbose=False)
     rows = table(tmp_path)
-    assert [row[1] for row in rows] == [runs.text(i).replace("the", 'a,"b"') for i in range(24)]
+    assert [row[1] for row in rows] == [runs.text(i) for i in range(24)]
     assert {len(row) for row in rows} == {len(DOCUMENT_COLUMNS)}
 
 

@@ -10,13 +10,12 @@ from zoo.metrics import (
     AttentionRecall,
     CorpusBLEU,
     CorpusChrF,
-    ExactMatch,
     Perplexity,
     PointingGame,
+    Share,
     TokenLoss,
-    TrueShare,
 )
-from zoo.metrics.ratios import Accuracy, GroupMeans, PolarAccuracy, TaskErrors, failed_tasks, mean_error
+from zoo.metrics.ratios import GroupMeans, PolarAccuracy, TaskErrors, failed_tasks, mean_error
 
 FINE = (-1, -1, 0, 1, 1)
 WEIGHTS, TRUE = torch.rand(11, 2, 3), torch.rand(11, 2, 3) < 0.3
@@ -26,12 +25,10 @@ METRICS = {
     AttentionRecall: (WEIGHTS, TRUE),
     PointingGame: (WEIGHTS, TRUE),
     AlignmentErrorRate: (WEIGHTS, TRUE),
-    TrueShare: (TRUE[:, 0, 0],),
-    ExactMatch: (list("abcdefghijk"), list("abcxefghijx")),
+    Share: (TRUE[:, 0, 0],),
     lambda: GroupMeans(1): (WEIGHTS[:, 0, 0], torch.zeros(11, dtype=torch.long)),
     lambda: TaskErrors(1): (TRUE[:, 0, 0], torch.zeros(11, dtype=torch.long)),
     lambda: PolarAccuracy(FINE): (torch.rand(11, 5), torch.arange(11) % 5),
-    Accuracy: (torch.rand(11, 5), torch.arange(11) % 5),
     CorpusBLEU: (HYPOTHESES, REFERENCES),
     CorpusChrF: (HYPOTHESES, REFERENCES),
 }
@@ -71,17 +68,8 @@ def test_many_small_batches_lose_nothing():
     assert metric.total.item() == metric.count.item() == 2**24 + 10
 
 
-def test_exact_match_counts_texts_and_lists():
-    metric = ExactMatch()
-    metric.update(["2003-01-02", "2003-01-03"], ["2003-01-02", "2003-01-30"])
-    metric.update([[4, 5, 6]], [[4, 5, 6]])
-    assert metric.compute().item() == pytest.approx(2 / 3)
-    with pytest.raises(ValueError, match="longer"):
-        metric.update(["a"], ["a", "b"])
-
-
 def test_the_share_of_true_statements():
-    share = TrueShare()
+    share = Share()
     share.update([True, False, True])
     share.update(torch.tensor([True]))
     assert share.compute().item() == 3 / 4

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-from tests.models.equations import assert_orthogonal
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 
@@ -56,15 +55,3 @@ def assert_answers(output, b: int, weights: list[float], question: tuple[list[in
     torch.testing.assert_close(output.attention["document"][b, : len(document)], expected, rtol=1e-12, atol=1e-12)
     expected = torch.tensor(sums, dtype=torch.float64).log()
     torch.testing.assert_close(output.logits[b, : len(candidates)], expected, rtol=1e-12, atol=1e-12)
-
-
-def assert_start(model: nn.Module, bound: float) -> None:
-    """Embeddings up to `bound`, that of padding 0; orthogonal matrices of all gates; no biases."""
-    table = model.embedding.weight
-    assert 0.998 * bound < table.abs().max() <= bound and not table[0].any()
-    for encoder in (model.document_encoder, model.query_encoder):
-        for name, weight in encoder.named_parameters():
-            if "bias" in name:
-                assert not weight.any()
-            else:
-                assert_orthogonal(weight.detach().chunk(3))

@@ -1,4 +1,4 @@
-"""RNNsearch's decoder over images against the equations as slow loops, its start from the mean, what is done once."""
+"""The equations of RNNsearch's decoder over images as slow loops, and what is done once."""
 
 from dataclasses import replace
 
@@ -10,19 +10,18 @@ from tests.models.cells import (
     PIXELS,
     SMALL,
     SPEC,
-    TRAINED,
-    assert_left_alone,
     assert_made_once,
     batch_of,
     captions_of,
 )
-from tests.models.equations import DOUBLE, assert_drops, assert_equals_the_equations, exactly, halve, linear
-from tests.models.test_rnnsearch import CONSTANT, assert_decoder_start, decode
+from tests.models.equations import DOUBLE, exactly, linear
+from tests.models.test_rnnsearch import decode
 from zoo.models import CaptionRNNSearch
 
 VARIANTS = [{"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}]
 """Other ways through the network than its defaults, which keep the contract too."""
 
+BATCH = batch_of()
 SIZES = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 7, "maxout_dim": 3}
 
 
@@ -34,11 +33,6 @@ def model_of(spec=SPEC, encoder=ENCODER, **settings):
 def rows(model, batch, keep=1.0):
     for h, read in captions_of(batch):
         yield decode(model, h, linear(model.initial_state, sum(h) / len(h)).tanh(), read, keep)
-
-
-def test_equals_the_equations():
-    model, batch = model_of(), batch_of()
-    assert_equals_the_equations(model, batch, rows(model, batch), constant=CONSTANT)
 
 
 def test_what_is_made_of_a_cell_is_made_once_however_many_captions_an_image_has():
@@ -53,21 +47,6 @@ def test_a_key_as_wide_as_the_state_is_a_projection_of_its_cell(score):
     expected = model.score.prepare(batch.image.flatten(2).transpose(1, 2) @ model.key.weight.T)[batch.picture]
     torch.testing.assert_close(keys, expected)
     assert not list(model_of().key.parameters())
-
-
-def test_dropout_acts_on_words_and_maxout_units_in_training_alone(monkeypatch):
-    halve(monkeypatch)
-    model, batch = model_of(dropout=0.5), batch_of()
-    assert_drops(model, model_of(), batch, rows(model, batch, keep=0.5), batch_of(targets=False))
-
-
-@pytest.mark.parametrize("init", ["orthogonal", "paper"])
-def test_start(init):
-    sizes = {"embedding_dim": 60, "hidden_dim": 80, "attention_dim": 70, "maxout_dim": 50}
-    spec = replace(PIXELS, target_size=500)
-    torch.manual_seed(0)
-    assert_decoder_start(CaptionRNNSearch(spec, encoder=SMALL | {"dim": 90}, **sizes, init=init), init)
-    assert_left_alone(CaptionRNNSearch(spec, encoder=TRAINED, **sizes, init=init).encoder)
 
 
 def test_stored_halves_are_read_in_full_precision():

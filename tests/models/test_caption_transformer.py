@@ -1,7 +1,6 @@
 """The Transformer over images against the Transformer over words, which is held to its equations; what is done once."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -13,15 +12,12 @@ from tests.models.cells import (
     PIXELS,
     SMALL,
     SPEC,
-    TRAINED,
-    assert_left_alone,
     assert_made_once,
     batch_of,
     captions,
     cells_of,
 )
-from tests.models.equations import DOUBLE, assert_deviation, assert_same_gradients, count, drop_all
-from zoo.data.images.spec import ImageSpec
+from tests.models.equations import DOUBLE, assert_same_gradients, drop_all
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import CaptionTransformer, Transformer
@@ -113,29 +109,6 @@ def test_what_is_made_of_a_cell_is_made_once_however_many_captions_an_image_has(
     assert seen == [3] * 4
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_weights_start_as_the_transformers_and_the_image_encoder_is_left_alone(positions):
-    sizes = {"hidden_dim": 64, "layers": 1, "encoder_layers": 1, "heads": 4, "feedforward_dim": 96}
-    spec = replace(PIXELS, target_size=500, longest_target=300, grid=(20, 20), height=160, width=160)
-
-    torch.manual_seed(0)
-    model = CaptionTransformer(spec, encoder=SMALL | {"dim": 48}, **sizes, positions=positions)
-    other = CaptionTransformer(spec, encoder=TRAINED, **sizes, positions=positions, tied="target")
-    assert_left_alone(other.encoder)
-    uniform = [model.cells.weight, model.vocabulary.weight, model.encoder_layers[0].feedforward[0].weight]
-    words = model.target_embedding.weight
-    if positions == "learned":
-        uniform += [words, model.source_positions.weight, model.target_positions.weight]
-        assert len(model.source_positions.weight) == spec.cells
-    else:
-        assert_deviation([words], 64**-0.5, rel=0.01)
-    for matrix in uniform:
-        bound = math.sqrt(6 / sum(matrix.shape))
-        assert 0.98 * bound < matrix.abs().max() <= bound
-    assert other.vocabulary.weight is other.target_embedding.weight
-    assert model.vocabulary.weight is not words
-
-
 def test_dropout_acts_on_the_cells_and_the_words_and_the_output_of_every_sublayer():
     model = model_of(dropout=0.5, encoder_layers=1)
     drop_all(model, 0.5)  # nothing is left but the norms
@@ -151,25 +124,3 @@ def test_dropout_acts_on_the_cells_and_the_words_and_the_output_of_every_sublaye
     for residual in (model.encoder_layers[0].self_attention_residual, model.encoder_layers[0].feedforward_residual):
         y = residual.norm(y)
     torch.testing.assert_close(cells, y.expand_as(cells))
-
-
-def test_parameters_by_formula():
-    words, d, ff, features = 10_000, 512, 2048, 2048
-    with torch.device("meta"):
-        spec = ImageSpec(features, 7, 7, target_size=words, longest_target=20, grid=(7, 7), encoded=True)
-        model = CaptionTransformer(spec, encoder=ENCODER)
-    attention, net, norm = 4 * (d * d + d), 2 * d * ff + ff + d, 2 * d
-    layers = 6 * (attention + net + 2 * norm) + 6 * (2 * attention + net + 3 * norm)
-    assert count(model) == features * d + d + words * d + layers + words * d + words
-
-
-@pytest.mark.parametrize(
-    ("way", "message"),
-    [
-        ({"heads": 3}, "8 is not a multiple of 3"),
-        ({"hidden_dim": 9, "heads": 3}, "even"),
-    ],
-)
-def test_a_wrong_choice_is_found(way, message):
-    with pytest.raises(ValueError, match=message):
-        model_of(**way)

@@ -1,39 +1,31 @@
-"""The RNN encoder-decoder against the paper's equations written as slow loops, its sizes, its start and its steps."""
+"""The equations of the RNN encoder-decoder as slow loops."""
 
-import pytest
 import torch
 
 from tests.families import family_of
 from tests.models.equations import (
     DOUBLE,
-    assert_deviation,
-    assert_drops,
-    assert_equals_the_equations,
-    assert_orthogonal,
-    count,
     exactly,
-    glorot,
-    halve,
     largest_of_pairs,
     linear,
     pairs_of,
     sigmoid,
     weights_of,
 )
-from zoo.data.pairs.spec import PairSpec
 from zoo.models import EncoderDecoder
 
 VARIANTS = [{"shared": True}]
 """Other ways through the network than its defaults, which keep the contract too."""
 
 PAIRS = family_of("translation")
-SPEC = PAIRS.spec
+BATCH = PAIRS.batch(3)
+EQUATIONS = [{}, *VARIANTS]
 
 
 def model_of(**settings):
     torch.manual_seed(0)
     sizes = {"embedding_dim": 4, "hidden_dim": 5, "maxout_dim": 3}
-    return exactly(EncoderDecoder(SPEC, **sizes | settings), biases=True)
+    return exactly(EncoderDecoder(PAIRS.spec, **sizes | settings), biases=True)
 
 
 def gru(rnn, x, h, context, *, reset_first):
@@ -66,46 +58,3 @@ def slow(model, source, read, keep=1.0):
 
 def rows(model, batch, keep=1.0):
     return [slow(model, *pair, keep) for pair in pairs_of(batch)]
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_equals_the_equations(shared):
-    model, batch = model_of(shared=shared), PAIRS.batch(3)
-    constant = [("target_embedding.weight", SPEC.begin)]
-    assert_equals_the_equations(model, batch, rows(model, batch), constant=constant)
-
-
-@pytest.mark.parametrize(("shared", "grus"), [(False, 6_612_000), (True, 3_306_000)])
-def test_parameters_by_formula(shared, grus):
-    """The paper's network, with the source and target words that Bahdanau et al. 2015 trained it on."""
-    spec, e, n, units = PairSpec(30_000, 30_000, 50, 50), 100, 1000, 500
-    with torch.device("meta"):
-        model = EncoderDecoder(spec, shared=shared)
-    embeddings = 2 * 30_000 * e
-    assert grus == (1 if shared else 2) * (3 * n * e + 3 * n * n + 2 * 3 * n)
-    summary, context = 2 * (n * n + n), 3 * n * n
-    output = 2 * units * (n + e + n) + 2 * units + e * units + 30_000 * e + 30_000
-    assert count(model) == embeddings + grus + summary + context + output
-
-
-@pytest.mark.parametrize("init", ["orthogonal", "paper"])
-def test_start(init):
-    torch.manual_seed(0)
-    spec = PairSpec(400, 500, 9, 9)
-    model = EncoderDecoder(spec, embedding_dim=60, hidden_dim=80, maxout_dim=50, init=init)
-    rnns = model.encoder, model.decoder
-    assert_orthogonal(gate for rnn in rnns for gate in rnn.weight_hh_l0.chunk(3))
-    assert not any(parameter.any() for name, parameter in model.named_parameters() if "bias" in name)
-    linears = [model.summary, model.initial_state, model.gates_context, model.output_hidden, model.output_token]
-    matrices = [part.weight for part in (*linears, model.output_context, model.bottleneck, model.vocabulary)]
-    matrices += [gate for rnn in rnns for gate in rnn.weight_ih_l0.chunk(3)]
-    assert_deviation(matrices, 0.01 if init == "paper" else glorot)
-    words = model.source_embedding.weight, model.target_embedding.weight
-    assert_deviation(words, 0.01 if init == "paper" else 1.0)
-    assert not words[0][spec.padding].any() and not words[1][spec.begin].any()
-
-
-def test_dropout_acts_on_embeddings_and_maxout_units_in_training_alone(monkeypatch):
-    halve(monkeypatch)
-    model, batch = model_of(dropout=0.5), PAIRS.batch(3)
-    assert_drops(model, model_of(), batch, rows(model, batch, keep=0.5), PAIRS.without_targets(batch))

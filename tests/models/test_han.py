@@ -65,12 +65,6 @@ def test_equals_the_equations_written_as_loops(keep, monkeypatch):
         torch.testing.assert_close(output.logits[b], linear(model.classifier, keep * v))
 
 
-def test_the_papers_size():
-    model = HAN(DocumentSpec(vocabulary_size=1000, classes=tuple("12345")))
-    non_embedding = sum(p.numel() for name, p in model.named_parameters() if not name.startswith("embedding"))
-    assert non_embedding == 142_105
-
-
 def test_max_pooling_has_no_weights_and_no_attention_parameters():
     model = HAN(SPEC, **SMALL, word_pooling="max", sentence_pooling="max")
     assert model(batch_of(DOCUMENTS)).attention == {}

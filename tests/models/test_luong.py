@@ -1,26 +1,19 @@
-"""Luong's attention against the paper's equations written as slow loops: scores, windows, feeding, steps."""
+"""The equations of Luong's attention as slow loops: scores, windows, feeding."""
 
 import math
 
-import pytest
 import torch
 
 from tests.families import family_of
 from tests.models.equations import (
     DOUBLE,
-    assert_deviation,
-    assert_drops,
-    assert_equals_the_equations,
-    assert_orthogonal,
     exactly,
-    glorot,
-    halve,
     layers,
     linear,
     pairs_of,
     sigmoid,
 )
-from zoo.data.pairs.spec import PairSpec
+from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.models import Luong
 
 VARIANTS = [
@@ -34,16 +27,26 @@ VARIANTS = [
 """Other ways through the network than its defaults, which keep the contract too."""
 
 PAIRS = family_of("translation")
-SPEC = PAIRS.spec
-ATTENTIONS = ("global", "local_m", "local_p")
+BATCH = PAIRS.batch(3, empty=False)
+EQUATIONS = [
+    {"score": score, "attention": attention, "input_feeding": feeding}
+    for score in ("dot", "general", "concat", "location")
+    for attention in ("global", "local_m", "local_p")
+    for feeding in (True, False)
+]
+EQUATIONS += [
+    {"num_layers": depth, "reverse_source": reverse, "attention": "local_p"}
+    for depth in (1, 3)
+    for reverse in (True, False)
+]
+DROPPING = [{"num_layers": 3, "input_feeding": feeding} for feeding in (True, False)]
 REACH = 2
-PADDING = [(f"{side}_embedding.weight", SPEC.padding) for side in ("source", "target")]
 
 
 def model_of(**settings):
     torch.manual_seed(0)
     small = {"embedding_dim": 4, "hidden_dim": 5, "num_layers": 2, "window": REACH, "init_range": 0.7}
-    return exactly(Luong(SPEC, **small | settings))
+    return exactly(Luong(PAIRS.spec, **small | settings))
 
 
 def score_of(model, h_t, h_s, s):
@@ -59,7 +62,7 @@ def score_of(model, h_t, h_s, s):
     return score.projection.weight[s] @ h_t
 
 
-def weights_of(model, h_t, memory, t, attention):
+def weights_of(model, h_t, memory, t):
     """a_t over the words of one sentence, sections 3.1 and 3.2; its end, the last of `memory`, is not attended."""
     memory, end = memory[:-1], torch.zeros(1, dtype=DOUBLE)
     length = len(memory)
@@ -67,21 +70,21 @@ def weights_of(model, h_t, memory, t, attention):
         return end
     scores = [score_of(model, h_t, h_s, s) for s, h_s in enumerate(memory)]
     centre = p = t
-    if attention == "local_m":
+    if isinstance(model.window, MonotonicWindow):
         centre = min(t, length - 1)
-    if attention == "local_p":
+    if isinstance(model.window, PredictedWindow):
         p = length * sigmoid(model.window.v @ (model.window.projection.weight @ h_t).tanh())
         centre = math.floor(p.detach())
-    inside = [s for s in range(length) if attention == "global" or centre - REACH <= s <= centre + REACH]
+    inside = [s for s in range(length) if model.window is None or centre - REACH <= s <= centre + REACH]
     total = sum(scores[s].exp() for s in inside)
     weights = [scores[s].exp() / total if s in inside else torch.zeros((), dtype=DOUBLE) for s in range(length)]
-    if attention == "local_p":
+    if isinstance(model.window, PredictedWindow):
         sigma = REACH / 2
         weights = [a * (-((s - p) ** 2) / (2 * sigma**2)).exp() for s, a in enumerate(weights)]
     return torch.cat([torch.stack(weights), end])
 
 
-def slow(model, attention, source, read, keep=1.0):
+def slow(model, source, read, keep=1.0):
     """Scores (T, V) and weights (T, S) of one sentence. `keep` replaces dropout."""
     zero = torch.zeros(model.encoder.hidden_size, dtype=DOUBLE)
     states, memory = [(zero, zero)] * model.encoder.num_layers, []
@@ -93,7 +96,7 @@ def slow(model, attention, source, read, keep=1.0):
     for t, token in enumerate(read):
         x = keep * model.target_embedding.weight[token]
         h_t, states = layers(model.decoder, torch.cat([x, fed]) if model.input_feeding else x, states, keep)
-        a = weights_of(model, h_t, memory, t, attention)
+        a = weights_of(model, h_t, memory, t)
         context = sum(a_s * h_s for a_s, h_s in zip(a, memory, strict=True))
         fed = keep * linear(model.attentional, torch.cat([context, h_t])).tanh()
         scores.append(linear(model.vocabulary, fed))
@@ -101,49 +104,5 @@ def slow(model, attention, source, read, keep=1.0):
     return torch.stack(scores), torch.stack(found)
 
 
-def rows(model, batch, attention, keep=1.0):
-    return [slow(model, attention, *pair, keep) for pair in pairs_of(batch)]
-
-
-@pytest.mark.parametrize("input_feeding", [True, False])
-@pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("score", ["dot", "general", "concat", "location"])
-def test_equals_the_equations(score, attention, input_feeding):
-    model = model_of(score=score, attention=attention, input_feeding=input_feeding)
-    batch = PAIRS.batch(3, empty=False)
-    assert_equals_the_equations(model, batch, rows(model, batch, attention), constant=PADDING)
-
-
-@pytest.mark.parametrize("depth", [1, 3])
-@pytest.mark.parametrize("reverse", [True, False])
-def test_equals_the_equations_with_other_layers_and_the_source_reversed(reverse, depth):
-    model = model_of(num_layers=depth, reverse_source=reverse, attention="local_p")
-    batch = PAIRS.batch(3, empty=False)
-    assert_equals_the_equations(model, batch, rows(model, batch, "local_p"), constant=PADDING)
-
-
-@pytest.mark.parametrize("input_feeding", [True, False])
-def test_dropout_acts_on_embeddings_between_layers_and_on_the_attentional_vector(monkeypatch, input_feeding):
-    halve(monkeypatch)
-    model = model_of(dropout=0.5, num_layers=3, input_feeding=input_feeding)
-    batch = PAIRS.batch(3, empty=False)
-    plain = model_of(num_layers=3, input_feeding=input_feeding)
-    assert_drops(model, plain, batch, rows(model, batch, "global", keep=0.5), PAIRS.without_targets(batch))
-
-
-def test_start():
-    spec, sizes = PairSpec(400, 500, 9, 9), {"embedding_dim": 60, "hidden_dim": 80, "num_layers": 2}
-    torch.manual_seed(0)
-    model = Luong(spec, **sizes, attention="local_p", init_range=0.1)
-    assert_deviation(model.parameters(), 0.1 / 3**0.5, rel=0.15)  # that of a uniform distribution
-    assert all(one.abs().max() <= 0.1 and abs(one.mean()) < 0.02 for one in model.parameters())
-    plain = Luong(spec, **sizes, init_range=None)
-    for rnn in (plain.encoder, plain.decoder):
-        assert_orthogonal((*rnn.weight_hh_l0.chunk(4), *rnn.weight_hh_l1.chunk(4)))
-        assert not rnn.bias_ih_l1.any()
-        assert_deviation(rnn.weight_ih_l0.chunk(4), glorot)
-        assert_deviation(rnn.weight_ih_l1.chunk(4), lambda matrix: 4 * glorot(matrix))
-    assert_deviation((plain.attentional.weight, plain.vocabulary.weight), lambda matrix: 4 * glorot(matrix))
-    for network in (model, plain):
-        for embedding in (network.source_embedding, network.target_embedding):
-            assert not embedding.weight[spec.padding].any()
+def rows(model, batch, keep=1.0):
+    return [slow(model, *pair, keep) for pair in pairs_of(batch)]

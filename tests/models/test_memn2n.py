@@ -152,15 +152,6 @@ def test_the_gradient_of_padding_is_that_of_a_memory_full_of_it() -> None:
     torch.testing.assert_close(model.tables.grad, tables.grad, rtol=1e-9, atol=1e-12)
 
 
-def test_parameters_of_the_paper() -> None:
-    """Joint on bAbI: four tables of 175 words and 50 times, of 50 numbers each; layer-wise A, C, B, W and H."""
-    spec = StorySpec(vocabulary_size=175, longest_sentence=11, tasks=("joint",))
-    assert sum(p.numel() for p in MemN2N(spec).parameters()) == 4 * (175 + 50) * 50
-    apart = MemN2N(spec, tying="layer_wise")
-    assert sum(p.numel() for p in apart.parameters()) == 2 * 225 * 50 + 2 * 175 * 50 + 50 * 50
-    assert MemN2N(spec, value="same").tables.shape[0] == 1
-
-
 def test_several_networks_at_once() -> None:
     """Parameters with an axis more in front: each slice is the network with those parameters alone."""
     batch = FAMILY.batch(1)

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.families.algorithmic import FAMILY
-from tests.models.equations import assert_equal, count
+from tests.models.equations import assert_equal
 from tests.models.machines import assert_compiled_once, assert_trace, filled
 from zoo.attention.addressing import CLIP
 from zoo.data.bits.batch import BitBatch
-from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError
 from zoo.models.ntm import NTM, State
 
@@ -139,18 +138,6 @@ def test_the_start() -> None:
     assert not any(part.any() for part in (zero.reads, *zero.hidden, *zero.cells))
     flat = network(memory_start="random", first_weighting="uniform").start(1).weighting
     torch.testing.assert_close(flat, torch.full_like(flat, 1 / 7))
-
-
-def test_parameters_at_the_papers_size() -> None:
-    """Gates of [x; r] and h with one bias, the start of reads and of h and c, the inputs of two heads, the output.
-
-    No known layout gives the paper's own count, 67,561.
-    """
-    spec = BitSpec(in_width=9, out_width=8, groups=("all",))
-    lstm = 4 * 100 * (9 + 20 + 100 + 1)
-    told = (100 + 1) * (2 * (20 + 1 + 1 + 3 + 1) + 2 * 20)
-    expected = lstm + told + (100 + 20 + 1) * 8 + 20 + 2 * 100
-    assert count(NTM(spec)) == expected == 62_480
 
 
 def test_the_trace_is_what_forward_attends_to() -> None:

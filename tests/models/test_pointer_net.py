@@ -9,10 +9,7 @@ from torch import nn
 from tests.models.equations import (
     DOUBLE,
     additive,
-    assert_deviation,
     assert_equal,
-    assert_orthogonal,
-    count,
     exactly,
     lstm,
     softmax,
@@ -60,40 +57,6 @@ def test_equals_torchs_layers():
     e = torch.cat([model.end.expand(1, 1, -1), e], 1)
     u = (model.score.query_projection(d)[:, :, None] + model.score.key_projection(e)[:, None]).tanh() @ model.score.v
     assert_equal(model(batch).logits[:, 2:], u[0])
-
-
-def test_parameters_by_formula():
-    """W 2, E = H = 256: two LSTMs of 4H (E + H + 2), W_1 and W_2, v, e_0, the embedding and what begin reads."""
-    h = 256
-    common = 2 * h * h + h + h  # W_1, W_2, v, e_0
-    with torch.device("meta"):
-        sizes = {dim: count(PointerNet(SPEC, embedding_dim=dim, hidden_dim=h)) for dim in (h, 0)}
-    assert sizes[h] == 2 * 4 * h * (h + h + 2) + common + (2 * h + h) + h == 1_185_280
-    assert sizes[0] == 2 * 4 * h * (2 + h + 2) + common + 2 == 664_066
-
-
-def test_start():
-    """The paper draws all from U(-0.08, 0.08)."""
-    torch.manual_seed(0)
-    paper = PointerNet(SPEC, embedding_dim=60, hidden_dim=80)
-    assert all(parameter.abs().max() <= 0.08 for parameter in paper.parameters())
-    assert_deviation(paper.parameters(), 0.08 / 3**0.5, rel=0.2)
-    other = PointerNet(SPEC, embedding_dim=60, hidden_dim=80, init_range=None)
-    assert_orthogonal([other.decoder.weight_hh_l0[:80]])
-
-
-def test_the_decoder_is_fed_coordinates_and_no_state():
-    """A pointed point changes what follows by its coordinates alone: the states of the memory stay out of the input."""
-    model, batch = model_of(), POINTS.without_targets(POINTS.part(POINTS.batch(3), [0]))
-    state = model.start(batch)
-    tokens = torch.tensor([[FIRST + 1]])
-    before = model.step(tokens, state).state.hypotheses["hidden"]
-    other = replace(state, memory={**state.memory, "keys": state.memory["keys"] + 1})
-    assert torch.equal(model.step(tokens, other).state.hypotheses["hidden"], before)
-    moved = batch.points.clone()
-    moved[0, 1] += 0.1
-    again = replace(state, memory={**state.memory, "tokens": model.reader.table(moved)})
-    assert not torch.allclose(model.step(tokens, again).state.hypotheses["hidden"], before)
 
 
 def test_a_distribution_reads_as_its_mean_point():

@@ -2,9 +2,8 @@
 
 import torch
 
-from tests.models.equations import DOUBLE, additive, count, exactly, linear, lstm, mean, softmax
+from tests.models.equations import DOUBLE, additive, exactly, linear, lstm, mean, softmax
 from tests.models.pointing_loops import POINTS, TEN, assert_equal_loops, run
-from zoo.data.points.spec import PointSpec
 from zoo.models import PositionAttention
 
 
@@ -27,13 +26,3 @@ def decode(model, points, tokens):
 def test_equals_the_equations():
     model = model_of()
     assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given), places=11)
-
-
-def test_parameters_by_formula():
-    """That of the LSTM without attention, with W_1, W_2, v, and the context in the decoder's input and in the
-    softmax."""
-    n, h = 50, 256
-    with torch.device("meta"):
-        model = PositionAttention(PointSpec(2, n, n + 1, "hull", ("n50",)))
-    without = 2 * 4 * h * (h + h + 2) + (n + 3) * h + 3 * h + (n + 1) * (h + 1)
-    assert count(model) == without + 2 * h * h + h + 4 * h * h + (n + 1) * h

@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from tests.models.equations import DOUBLE, count, exactly, linear, lstm
+from tests.models.equations import DOUBLE, exactly, linear, lstm
 from tests.models.pointing_loops import POINTS, SPEC, TEN, assert_equal_loops, run
 from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
 from zoo.errors import DataError
 from zoo.models import PositionAttention, PositionLSTM
 
@@ -27,21 +26,6 @@ def decode(model, points, tokens):
 def test_equals_the_equations():
     model = model_of()
     assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given), places=11)
-
-
-def test_parameters_by_formula():
-    """A dictionary of n + 1 classes, and embeddings of n positions, begin, and two tokens that are never fed."""
-    n, h = 50, 256
-    with torch.device("meta"):
-        model = PositionLSTM(PointSpec(2, n, n + 1, "hull", ("n50",)))
-    assert count(model) == 2 * 4 * h * (h + h + 2) + (n + 3) * h + 3 * h + (n + 1) * (h + 1)
-    assert model.vocabulary.out_features == n + 1
-
-
-def test_the_names_of_positions_are_as_many_as_the_largest_set_has():
-    """The vocabulary is the network's, not the batch's: (N, 3 + longest)."""
-    model, batch = model_of(), POINTS.batch(3)
-    assert model(batch).logits.shape[1] == 13
 
 
 @pytest.mark.parametrize("cls", [PositionLSTM, PositionAttention])

@@ -31,12 +31,6 @@ def test_equals_the_equation(activation, quadratic):
     assert_equals_the_definition(model, FAMILY.batch(1), state, lambda h: h)
 
 
-def test_blocks_start_near_half_the_identity():
-    torch.manual_seed(0)
-    for block in Recursive(FAMILY.spec, hidden_dim=100).composition.weight.split(100, 1):
-        assert (block - 0.5 * torch.eye(100)).abs().max() <= 0.05
-
-
 @pytest.mark.parametrize(("network", "name"), [(Recursive, "recursive"), (MVRNN, "mv_rnn"), (RNTN, "rntn")])
 def test_trees_that_are_not_binary_are_refused(network, name):
     wide = LabelledTreeSpec(30, arity=3, binary=False, words_inside=False, classes=("a", "b"))

@@ -1,24 +1,15 @@
-"""Sequence to sequence with LSTMs against its equations written as slow loops, reversal, hand-over, sizes, start."""
+"""The equations of sequence to sequence with LSTMs as slow loops, and the order of the source."""
 
-import pytest
 import torch
 
 from tests.families import family_of
 from tests.models.equations import (
     DOUBLE,
-    assert_deviation,
-    assert_drops,
-    assert_equals_the_equations,
-    assert_orthogonal,
-    count,
     exactly,
-    glorot,
-    halve,
     layers,
     linear,
     pairs_of,
 )
-from zoo.data.pairs.spec import PairSpec
 from zoo.models import Seq2SeqLSTM
 from zoo.models.seq2seq_lstm import reversed_words
 
@@ -26,13 +17,14 @@ VARIANTS = [{"reverse_source": False}, {"shared": True}]
 """Other ways through the network than its defaults, which keep the contract too."""
 
 PAIRS = family_of("translation")
-SPEC = PAIRS.spec
+BATCH = PAIRS.batch(3)
+EQUATIONS = [{}, *VARIANTS]
 
 
 def model_of(**settings):
     torch.manual_seed(0)
     sizes = {"embedding_dim": 4, "hidden_dim": 5, "num_layers": 3, "init_range": 0.8}
-    return exactly(Seq2SeqLSTM(SPEC, **sizes | settings))
+    return exactly(Seq2SeqLSTM(PAIRS.spec, **sizes | settings))
 
 
 def slow(model, source, read, keep=1.0):
@@ -52,52 +44,7 @@ def rows(model, batch, keep=1.0):
     return [slow(model, *pair, keep) for pair in pairs_of(batch)]
 
 
-@pytest.mark.parametrize(("reverse", "shared"), [(False, False), (True, False), (True, True)])
-def test_equals_the_equations(reverse, shared):
-    model, batch = model_of(reverse_source=reverse, shared=shared), PAIRS.batch(3)
-    assert_equals_the_equations(model, batch, rows(model, batch))
-
-
 def test_words_are_reversed_inside_their_length_and_the_end_stays_last():
     tokens = torch.tensor([[5, 6, 7, 8, 3], [5, 6, 3, 0, 0], [9, 3, 0, 0, 0], [3, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
     expected = torch.tensor([[8, 7, 6, 5, 3], [6, 5, 3, 0, 0], [9, 3, 0, 0, 0], [3, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
     assert torch.equal(reversed_words(tokens, tokens > 0), expected)
-
-
-def test_parameters_by_formula():
-    """The paper: 384 M parameters, 64 M of them recurrent, 32 M on each side; torch's biases come on top. With shared
-    weights the second side has none."""
-    n, depth, source, target = 1000, 4, 160_000, 80_000
-    with torch.device("meta"):
-        model, shared = (Seq2SeqLSTM(PairSpec(source, target, 50, 50), shared=shared) for shared in (False, True))
-    side = depth * 4 * n * (n + n)
-    assert side == 32_000_000
-    assert 2 * side + n * (source + target) + n * target == 384_000_000
-    assert count(model) == 384_000_000 + 2 * depth * 2 * 4 * n + target
-    assert count(shared) == 352_000_000 + depth * 2 * 4 * n + target
-    for rnn in (model.encoder, model.decoder):
-        assert sum(p.numel() for name, p in rnn.named_parameters() if "weight" in name) == side
-
-
-def test_start():
-    torch.manual_seed(0)
-    spec, sizes = PairSpec(400, 500, 9, 9), {"embedding_dim": 60, "hidden_dim": 80, "num_layers": 2}
-    model = Seq2SeqLSTM(spec, **sizes)
-    assert all(parameter.abs().max() <= 0.08 for parameter in model.parameters())
-    assert_deviation(model.parameters(), 0.08 / 3**0.5, rel=0.1)  # that of a uniform distribution
-    plain = Seq2SeqLSTM(spec, **sizes, init_range=None)
-    assert_orthogonal([plain.decoder.weight_hh_l1[:80]])
-    assert_deviation([plain.decoder.weight_ih_l0[80:160]], glorot)  # each gate by itself
-    reading_states = plain.encoder.weight_ih_l1[240:], plain.vocabulary.weight
-    assert_deviation(reading_states, lambda matrix: 4 * glorot(matrix))
-    assert not plain.encoder.bias_ih_l1.any()
-    assert_deviation([plain.source_embedding.weight], 1.0)
-    for network in (model, plain):
-        for embedding in (network.source_embedding, network.target_embedding):
-            assert not embedding.weight[spec.padding].any()
-
-
-def test_dropout_acts_on_embeddings_between_layers_and_on_the_output_in_training_alone(monkeypatch):
-    halve(monkeypatch)
-    model, batch = model_of(dropout=0.5), PAIRS.batch(3)
-    assert_drops(model, model_of(), batch, rows(model, batch, keep=0.5), PAIRS.without_targets(batch))

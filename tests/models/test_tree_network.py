@@ -50,12 +50,6 @@ def test_the_score_is_the_same_in_either_order():
     assert torch.equal(similarity(states, forest)[0], similarity(states.flip(0), forest)[0])
 
 
-def test_sizes_of_the_paper():
-    """50 units over 2 products of 150, one bias, and five grades."""
-    model = tree_head(PAIRS, 0.0, None, 50, 150)
-    assert sum(p.numel() for p in model.parameters()) == 2 * 150 * 50 + 50 + 50 * 5 + 5
-
-
 @pytest.mark.parametrize("spec", [PAIRS, LABELLED])
 def test_states_are_dropped_before_they_are_classified_or_compared(spec):
     forest, model = random_trees([1, 1], 0).forest, head(spec, dropout=1.0).train()

@@ -14,7 +14,7 @@ from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.state import State, Step
-from zoo.metrics import ExactMatch
+from zoo.metrics import Share
 from zoo.models.output import Output
 from zoo.objectives.feeding import walk
 from zoo.tasks import Generation
@@ -122,11 +122,11 @@ class Naming(Generation):
     name = "naming"
 
     def metrics(self) -> dict[str, Metric]:
-        return {**super().metrics(), "exact_match": ExactMatch()}
+        return {**super().metrics(), "exact_match": Share()}
 
-    def score_written(self, stage: str, metrics: Any, batch: RegionBatch, hypotheses: list[Hypothesis]) -> None:
-        true = [tuple(row[mask].tolist()) for row, mask in zip(batch.target, batch.forced.mask, strict=True)]
-        self.record(stage, metrics, "exact_match", len(batch), [best.ids for best in hypotheses], true)
+    def score_written(self, stage: str, batch: RegionBatch, hypotheses: list[Hypothesis]) -> None:
+        rows = zip(hypotheses, batch.target, batch.forced.mask, strict=True)
+        self.record(stage, "exact_match", [best.ids == tuple(row[mask].tolist()) for best, row, mask in rows])
 
     def predictions(self, batch: RegionBatch, words: list[Any]) -> list[Any]:
         return self.predict_step(batch)

@@ -203,14 +203,3 @@ def test_predictions() -> None:
         assert all(len(hop) == len(prediction.sentences) for hop in prediction.hops)
         assert prediction.unknown == ("Xyz",) and prediction.question == "w3 Xyz"
     assert found[-1].sentences == () and found[-1].hops == ((), (), ())
-
-
-def test_examined_questions_without_their_words_are_shown_by_the_vocabulary() -> None:
-    made, batch = task().eval(), FAMILY.batch(1)
-    with torch.no_grad():
-        found = made.examine(batch)
-    for row, one in enumerate(found):
-        words = [f"w{n}" for n in batch.question[row][batch.question_mask[row]].tolist()]
-        assert one.prediction.question == " ".join(words)
-        assert one.truth == f"w{int(batch.answer[row])}" and one.supporting is None
-        assert len(one.prediction.sentences) == int(batch.sentence_mask[row].sum())

@@ -124,7 +124,7 @@ def scored(goal, sets, targets, rows, groups=GROUPS, **options):
     task = pointing(goal, groups=groups)
     with pytest.MonkeyPatch.context() as patch:
         found = logged(task, patch)
-        task.score_written("test", task.test_metrics, batch_of(sets, targets, **options), written(*rows))
+        task.score_written("test", batch_of(sets, targets, **options), written(*rows))
         task.on_test_epoch_end()
     return {name: float(value) for name, value in found.items()}, task.figures
 
@@ -173,7 +173,7 @@ def test_each_validation_counts_anew(monkeypatch):
     task, batch = pointing("hull"), batch_of([SQUARE], [[0, 1, 3, 4]])
     found = logged(task, monkeypatch)
     for row, accuracy in (([0, 1, 3, 4], 1), ([0, 3, 1, 4], 0)):
-        task.score_written("val", task.val_metrics, batch, written(row))
+        task.score_written("val", batch, written(row))
         task.on_validation_epoch_end()
         assert found["val/accuracy"] == accuracy
 
@@ -199,7 +199,7 @@ def test_attention_that_cannot_look_at_the_end_misses_nothing_there():
     for weights, recall, wrong in ((perfect, 1, 0), (batch.content_mask[:, None].expand(1, 5, 6) / 5, 0.2, None)):
         task, logits = pointing("hull"), torch.zeros(5, 8)
         task.network.attends = {"source": "content_mask"}
-        task.score_forced("val", task.val_metrics, batch, Output(logits, {"source": weights}))
+        task.score_forced("val", batch, Output(logits, {"source": weights}))
         found = {name: float(task.val_metrics[name].compute()) for name in ("attention_recall", "attention_chance")}
         assert found == pytest.approx({"attention_recall": recall, "attention_chance": 0.2})
         if wrong is not None:

@@ -99,11 +99,11 @@ def test_exact_match_and_bleu_of_a_network_that_is_right(monkeypatch):
         [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True)]
         for row, mask in zip(one.target, one.target_mask, strict=True)
     ]
-    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in right])
+    translation.score_written("test", one, [best for best, *_ in right])
     assert found["test/exact_match"].compute() == 1
     assert found["test/bleu"].compute().item() == pytest.approx(100)
     right[2] = [Hypothesis(right[2][0].ids[1:], 0.0, 0.0, True)]
-    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in right])
+    translation.score_written("test", one, [best for best, *_ in right])
     assert found["test/exact_match"].compute().item() == pytest.approx(5 / 6)
 
 
@@ -112,7 +112,7 @@ def test_free_running_perplexity_reads_the_own_tokens_of_the_network(monkeypatch
     found = logged(translation, monkeypatch)
     one = batch(range(5))
     with torch.no_grad():
-        translation._free_running(one, "test", translation.test_metrics)
+        translation._free_running(one, "test")
         state, tokens, total = translation.network.start(one), torch.full((5, 1), SPEC.begin), 0.0
         for t in range(one.target.shape[1]):
             log_probs, state, _ = translation.network.step(tokens, state)
@@ -136,7 +136,7 @@ def test_attention_is_scored_against_the_true_alignment(monkeypatch):
         links[0, t, s] = True
     one = batch([0], links)
     with torch.no_grad():
-        translation.score_forced("val", translation.val_metrics, one, translation(one))
+        translation.score_forced("val", one, translation(one))
         weights = translation(one).attention["source"][0]
     expected = sum(weights[i, i].item() for i in range(4)) / 4
     assert found["val/attention_recall"].compute().item() == pytest.approx(expected, rel=1e-5)
@@ -156,7 +156,7 @@ def test_bleu_reads_detokenised_text(monkeypatch):
     seen = {}
     metric = translation.test_metrics["bleu"]
     monkeypatch.setattr(metric, "update", lambda texts, references: seen.update(texts=texts, references=references))
-    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in right])
+    translation.score_written("test", one, [best for best, *_ in right])
     assert seen["texts"] == ["a man runs.", "a dog runs fast."]  # no blank before the full stop
     assert "test/bleu" in found
 
@@ -250,7 +250,7 @@ def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
     assert SPEC.unknown in ids[2]
     written = [[Hypothesis(row, 0.0, 0.0, True)] for row in ids]
     one = translation.encoder(references, references)
-    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in written])
+    translation.score_written("test", one, [best for best, *_ in written])
     assert found["test/exact_match"].compute().item() == pytest.approx(2 / 3)
 
 

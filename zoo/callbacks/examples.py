@@ -3,10 +3,10 @@
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 from zoo.layers.modes import evaluating
 from zoo.tasks import Task
-from zoo.tasks.remembering import map_tensors
 
 
 class FirstExamples:
@@ -21,7 +21,8 @@ class FirstExamples:
         taken = min(self.missing, batch.shown)
         if taken:
             first = batch.first(taken)
-            self._batches.append((first, map_tensors(began_with, lambda part: part[: len(first)].clone())))
+            state = tree_map_only(torch.Tensor, lambda part: part[: len(first)].clone(), began_with)
+            self._batches.append((first, state))
             self.missing -= taken
 
     def close(self) -> None:

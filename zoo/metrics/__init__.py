@@ -3,7 +3,7 @@
 from zoo.metrics.attention import AlignmentErrorRate, AttentionRecall, PointingGame, uniform_rows, uniform_weights
 from zoo.metrics.captions import CaptionBLEU, CiderD, Meteor, RougeL
 from zoo.metrics.cider import DocumentFrequency
-from zoo.metrics.ratios import ExactMatch, Perplexity, TokenLoss, TrueShare
+from zoo.metrics.ratios import Perplexity, Share, TokenLoss
 from zoo.metrics.text import CorpusBLEU, CorpusChrF, bleu_tokenizer
 
 __all__ = [
@@ -14,13 +14,12 @@ __all__ = [
     "CorpusBLEU",
     "CorpusChrF",
     "DocumentFrequency",
-    "ExactMatch",
     "Meteor",
     "Perplexity",
     "PointingGame",
     "RougeL",
+    "Share",
     "TokenLoss",
-    "TrueShare",
     "bleu_tokenizer",
     "uniform_rows",
     "uniform_weights",

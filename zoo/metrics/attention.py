@@ -1,13 +1,34 @@
 """Does attention lie on the positions that decided the answer: its mass there, its largest weight, and the alignment
 error rate."""
 
+from abc import abstractmethod
+
 import torch
 from torch import Tensor
 
 from zoo.metrics.ratios import Ratio
 
 
-class AttentionRecall(Ratio):
+class _OnTruePositions(Ratio):
+    """The mean of a number over the examples that have a true position."""
+
+    higher_is_better = True
+    real = True
+
+    def update(self, weights: Tensor, evidence: Tensor) -> None:
+        """`weights` (B, ...) of each example, `evidence` (B, ...) True at the true positions."""
+        _same_shape(weights, "evidence", evidence)
+        true = evidence.flatten(1)
+        counted = true.any(1)
+        self.total += self.scores(weights.flatten(1)[counted], true[counted]).sum(dtype=torch.float64)
+        self.count += counted.sum()
+
+    @abstractmethod
+    def scores(self, weights: Tensor, true: Tensor) -> Tensor:
+        """(N,) the number of each example, from its weights (N, P) and its true positions (N, P)."""
+
+
+class AttentionRecall(_OnTruePositions):
     """Mean over examples of the attention mass on the true positions, 0 to 1: `attention_recall`.
 
     Examples without a true position do not count. Uniform attention scores the share of true positions: see
@@ -15,18 +36,11 @@ class AttentionRecall(Ratio):
     as (B * T, S).
     """
 
-    higher_is_better = True
-    real = True
-
-    def update(self, weights: Tensor, evidence: Tensor) -> None:
-        """`weights` (B, ...) sum to 1 over each example; `evidence` (B, ...) is True at the true positions."""
-        _same_shape(weights, "evidence", evidence)
-        counted = evidence.flatten(1).any(1)
-        self.total += (weights * evidence).flatten(1).sum(1)[counted].sum(dtype=torch.float64)
-        self.count += counted.sum()
+    def scores(self, weights: Tensor, true: Tensor) -> Tensor:
+        return (weights * true).sum(1)
 
 
-class PointingGame(Ratio):
+class PointingGame(_OnTruePositions):
     """The share of examples whose largest weight lies on a true position, 0 to 1.
 
     Examples without a true position do not count. If several weights are the largest, the example counts by the share
@@ -37,19 +51,9 @@ class PointingGame(Ratio):
     Backprop. ECCV 2016. https://arxiv.org/abs/1608.00507
     """
 
-    higher_is_better = True
-    real = True
-
-    def update(self, weights: Tensor, evidence: Tensor) -> None:
-        """`weights` (B, ...) of each example; `evidence` (B, ...) is True at the true positions."""
-        _same_shape(weights, "evidence", evidence)
-        true = evidence.flatten(1)
-        counted = true.any(1)
-        weights, true = weights.flatten(1)[counted], true[counted]
-        if len(weights):
-            largest = weights == weights.amax(1, keepdim=True)
-            self.total += ((largest & true).sum(1).double() / largest.sum(1)).sum()
-            self.count += len(weights)
+    def scores(self, weights: Tensor, true: Tensor) -> Tensor:
+        largest = weights == weights.amax(1, keepdim=True)
+        return (largest & true).sum(1).double() / largest.sum(1)
 
 
 class AlignmentErrorRate(Ratio):

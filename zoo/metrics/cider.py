@@ -26,14 +26,10 @@ Sentence = Sequence[Hashable]
 class _Grams(NamedTuple):
     """The n-grams of one order in some sentences: E occurrences of G distinct n-grams."""
 
-    sentence: Ints
-    """(E,) the sentence of each occurrence."""
-    gram: Ints
-    """(E,) the number of its n-gram, below G."""
-    prefix: Ints
-    """(G,) the number, one order below, of each n-gram without its last token; 0 for single tokens."""
-    last: Ints
-    """(G,) the number of its last token."""
+    sentence: Ints  # (E,) the sentence of each occurrence
+    gram: Ints  # (E,) the number of its n-gram, below G
+    prefix: Ints  # (G,) the number, one order below, of each n-gram without its last token; 0 for single tokens
+    last: Ints  # (G,) the number of its last token
 
 
 def _orders(tokens: Ints, lengths: Ints, size: int) -> Iterator[_Grams]:

@@ -2,7 +2,7 @@
 ranks, because sums and counts are added up first and divided once."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -30,8 +30,8 @@ class Ratio(Metric):
         return self.total / self.count
 
 
-class TrueShare(Ratio):
-    """The share of statements that are true, 0 to 1."""
+class Share(Ratio):
+    """The share of statements that are true, 0 to 1, such as "this example has the right class"."""
 
     higher_is_better = True
 
@@ -40,17 +40,6 @@ class TrueShare(Ratio):
         each = torch.as_tensor(statements, dtype=torch.bool, device=self.total.device)
         self.total += each.sum()
         self.count += each.numel()
-
-
-class ExactMatch(Ratio):
-    """The share of hypotheses that equal their reference, 0 to 1."""
-
-    higher_is_better = True
-
-    def update(self, hypotheses: Sequence[Any], references: Sequence[Any]) -> None:
-        """Count texts, or lists of tokens or ids."""
-        self.total += sum(ours == theirs for ours, theirs in zip(hypotheses, references, strict=True))
-        self.count += len(references)
 
 
 class GroupMeans(Ratio):
@@ -112,17 +101,6 @@ class Perplexity(TokenLoss):
     def compute(self) -> Tensor:
         """The perplexity; NaN without tokens."""
         return super().compute().exp()
-
-
-class Accuracy(Ratio):
-    """The share of examples with the right class, 0 to 1."""
-
-    higher_is_better = True
-
-    def update(self, logits: Tensor, label: Tensor) -> None:
-        """`logits` (B, C), `label` (B,) the true classes."""
-        self.total += (logits.argmax(1) == label).sum()
-        self.count += len(label)
 
 
 class PolarAccuracy(Ratio):

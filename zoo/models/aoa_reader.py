@@ -22,24 +22,22 @@ from zoo.arguments import Count, Share
 from zoo.attention.softmax import masked_log_softmax, masked_logsumexp, pointer_sum
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
-from zoo.models.as_reader import ClozeReader
+from zoo.models.as_reader import ASReader
 from zoo.models.output import Output
 from zoo.precision import precise_dtype
 
-START = 0.05
-"""Embeddings start uniformly in [-START, START], as in the paper."""
 
-
-class AoAReader(ClozeReader):
+class AoAReader(ASReader):
     """Each query word attends to the document; attention to the query weights these attentions."""
 
     tasks = ("cloze",)
     attends = {"document": "document_mask", "query": "query_mask"}
+    init_range = 0.05
 
     def __init__(
         self, spec: ClozeSpec, *, embedding_dim: Count = 384, hidden_dim: Count = 384, dropout: Share = 0.1
     ) -> None:
-        super().__init__(spec, embedding_dim, hidden_dim, dropout, START)
+        super().__init__(spec, embedding_dim=embedding_dim, hidden_dim=hidden_dim, dropout=dropout)
 
     def forward(self, batch: ClozeBatch) -> Output:
         """log P(candidate) (B, C); attention `document` (B, D), whose sums are P, and `query` (B, Q)."""

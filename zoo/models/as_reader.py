@@ -26,23 +26,27 @@ from zoo.layers.recurrent import GRU
 from zoo.models.network import Network
 from zoo.models.output import Output
 
-START = 0.1
-"""Embeddings start uniformly in [-START, START], as in the paper."""
 
+class ASReader(Network):
+    """The query, as one vector, attends to the document; the probability of a word sums over all its occurrences.
 
-class ClozeReader(Network):
-    """Word vectors and two bidirectional GRUs, which every reader of documents and queries has.
-
-    Embeddings start uniformly in [-init_range, init_range], the GRUs with orthogonal matrices.
+    The GRUs start with orthogonal matrices.
     """
 
-    def __init__(self, spec: ClozeSpec, embedding_dim: int, hidden_dim: int, dropout: float, init_range: float) -> None:
+    tasks = ("cloze",)
+    attends = {"document": "document_mask"}
+    init_range = 0.1
+    """Embeddings start uniformly in [-init_range, init_range], as in the paper."""
+
+    def __init__(
+        self, spec: ClozeSpec, *, embedding_dim: Count = 384, hidden_dim: Count = 384, dropout: Share = 0.0
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
         self.document_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
         self.query_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
         self.dropout = nn.Dropout(dropout)
-        start_uniform_(self.embedding, init_range)
+        start_uniform_(self.embedding, self.init_range)
         orthogonal_(self.document_encoder, inputs=True)
         orthogonal_(self.query_encoder, inputs=True)
 
@@ -52,18 +56,6 @@ class ClozeReader(Network):
         h, _ = self.document_encoder(x, batch.document_packing, at=batch.document_at)  # (N, 2H)
         h_query, last = self.query_encoder(x, batch.query_packing, at=batch.query_at)
         return batch.document_packing.unpack(h), h_query, last
-
-
-class ASReader(ClozeReader):
-    """The query, as one vector, attends to the document; the probability of a word sums over all its occurrences."""
-
-    tasks = ("cloze",)
-    attends = {"document": "document_mask"}
-
-    def __init__(
-        self, spec: ClozeSpec, *, embedding_dim: Count = 384, hidden_dim: Count = 384, dropout: Share = 0.0
-    ) -> None:
-        super().__init__(spec, embedding_dim, hidden_dim, dropout, START)
 
     def forward(self, batch: ClozeBatch) -> Output:
         """log P(candidate) (B, C); attention `document` (B, D), whose sums are P."""

@@ -15,9 +15,8 @@ Notation: B sequences, T steps of the longest, n steps of all, I input and O out
 read heads, N rows of the memory, W their width.
 """
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -25,52 +24,35 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count
 from zoo.attention.addressing import CLIP, allocation, by_content, followed, linked, precise_linear, usage, written
-from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.layers.loops.dnc import DNCLoop, Interface, Weights
-from zoo.layers.packing import Packing
 from zoo.layers.walk import steps_of_cell
-from zoo.models.network import Network
-from zoo.models.output import Output
+from zoo.models.network import FORGET, MemoryNetwork
 from zoo.precision import precise
-
-FORGET = 2
-"""Index of the controller's forget gate; the order is output, input, forget, candidate."""
 
 
 class State(NamedTuple):
     """Recurrent state that one step passes to the next; everything starts at 0."""
 
-    reads: Tensor
-    """(B, R W)."""
-    hidden: Tensor
-    """(B, C)."""
-    cell: Tensor
-    """(B, C)."""
-    memory: Tensor
-    """(B, N, W)."""
-    used: Tensor
-    """(B, N)."""
-    link: Tensor
-    """(B, N, N)."""
-    precedence: Tensor
-    """(B, N)."""
-    read: Tensor
-    """(B, R, N), the last read weightings."""
-    write: Tensor
-    """(B, 1, N)."""
+    reads: Tensor  # (B, R W)
+    hidden: Tensor  # (B, C)
+    cell: Tensor  # (B, C)
+    memory: Tensor  # (B, N, W)
+    used: Tensor  # (B, N)
+    link: Tensor  # (B, N, N)
+    precedence: Tensor  # (B, N)
+    read: Tensor  # (B, R, N), the last read weightings
+    write: Tensor  # (B, 1, N)
 
 
-class DNC(Network):
+class DNC(MemoryNetwork):
     """An LSTM with a memory that tracks which rows are free, and in which order rows were written.
 
-    `step` is the readable definition; `forward` computes the same with all steps in one operation of autograd.
+    `forward` computes the same as `step` with all steps in one operation of autograd.
     """
 
     tasks = ("algorithmic",)
-    attends = {"read": "step_mask", "write": "step_mask"}
     unnormalised: ClassVar[tuple[str, ...]] = ("read", "write")
-    threads = 1
 
     def __init__(
         self,
@@ -89,7 +71,6 @@ class DNC(Network):
         self.feedback = nn.Linear(reads + controller_dim, 4 * controller_dim, bias=False)
         self.interface = nn.Linear(controller_dim, sum(self._parts()))
         self.output = nn.Linear(controller_dim + reads, spec.out_width)
-        self._compiled: Callable[[DNC, Tensor, State], State] | None = None
         for name, parameter in self.named_parameters():
             if name.endswith("weight"):
                 nn.init.xavier_uniform_(parameter)
@@ -106,23 +87,11 @@ class DNC(Network):
         heads, width = self.read_heads, self.memory_width
         return [heads * width, heads, width, 1, width, width, heads, 1, 1, 3 * heads]
 
-    def forward(self, batch: BitBatch) -> Output:
-        """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, 1, T, N) to the memory."""
-        packing = Packing.of(batch.step_mask)
-        with torch.autocast(batch.inputs.device.type, enabled=False):
-            x = precise_linear(self.input, packing.pack(batch.inputs))  # (n, 4 C)
-            found, read, write = self._run(x, packing.batch_sizes)  # (n, C + R W), (n, R, N), (n, 1, N)
-            logits = precise_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
-        attention = {"read": packing.unpack(read).transpose(1, 2), "write": packing.unpack(write).transpose(1, 2)}
-        return Output(packing.unpack(logits), attention)
-
-    def _run(self, x: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
-        """[h; reads] (n, C + R W), read weightings (n, R, N) and write weightings (n, 1, N) of all steps, from packed
-        inputs (n, 4 C), `sizes` of them per step: by the loop, or by the compiled cell."""
+    def run(self, x: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
         if self._compiled is not None:
             cell, start = partial(self._compiled, self), self.start(sizes[0] if sizes else 0)
             states = steps_of_cell(cell, x, sizes, start, compiled=True)
-            found = torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states])
+            found = torch.cat([self.found(state) for state in states])
             return found, torch.cat([state.read for state in states]), torch.cat([state.write for state in states])
         parts = Interface(self.read_heads, self.memory_width)
         reads, hidden = precise(self.feedback.weight).split([parts.heads * parts.width, self.controller_dim], 1)
@@ -136,7 +105,6 @@ class DNC(Network):
         return found, read, write[:, None]
 
     def start(self, rows: int) -> State:
-        """The state of `rows` sequences before the first step."""
         weight, heads, size = precise(self.feedback.weight), self.read_heads, self.memory_size
         return State(
             reads=weight.new_zeros(rows, heads * self.memory_width),
@@ -150,10 +118,11 @@ class DNC(Network):
             write=weight.new_zeros(rows, 1, size),
         )
 
-    def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """Inputs (B, I) of one time step -> logits (B, O) and the state after it."""
-        state = self.cell(precise_linear(self.input, x), state)
-        return precise_linear(self.output, torch.cat([state.hidden, state.reads], 1)), state
+    def found(self, state: State) -> Tensor:
+        return torch.cat([state.hidden, state.reads], 1)
+
+    def record(self, state: State) -> dict[str, Tensor]:
+        return {"read": state.read, "write": state.write}
 
     def cell(self, x: Tensor, state: State) -> State:
         """The state after a step, from inputs (B, 4 C) already multiplied by their matrix."""
@@ -176,27 +145,6 @@ class DNC(Network):
         read = back_share * back + content_share * content + forward_share * forward
         reads = (read @ memory).flatten(1)  # (B, R W)
         return State(reads, hidden, cell, memory, used, link, precedence, read, write[:, None])
-
-    @torch.no_grad()
-    def memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
-        """Record of the heads: `read` and `write` (B, heads, T, N), 0 at padding.
-
-        `memory` (B, N, W) is the memory after the last step of each sequence.
-        """
-        with torch.autocast(batch.inputs.device.type, enabled=False):
-            state = self.start(len(batch))
-            memory, found = state.memory, []
-            for t, real in enumerate(batch.step_mask.unbind(1)):
-                _, state = self.step(batch.inputs[:, t], state)
-                memory = torch.where(real[:, None, None], state.memory, memory)
-                found.append((state.read, state.write))
-        real = batch.step_mask[:, None, :, None]
-        read, write = (torch.stack(part, 2) * real for part in zip(*found, strict=True))
-        return {"read": read, "write": write, "memory": memory}
-
-    def compile(self, *args: Any, **options: Any) -> None:
-        """Compiles one time step, once for all batch sizes and lengths; `options` are those of torch.compile."""
-        self._compiled = torch.compile(DNC.cell, *args, **options)
 
     def _of_heads(self, values: Tensor) -> Tensor:
         """(B, R K) -> (B, R, K)."""

@@ -13,6 +13,8 @@ What differs from the paper; the authors' code (facebookarchive/MemNN), which ga
 - `empty="sink"`: empty places of the memory take part in the softmax with score 0 and value 0. In short stories most
   places are empty, and the published numbers need them. `mask` leaves them out.
 - The answer is one of all words; in that code it is one of the words and the 50 times.
+- The row of padding is zero in all tables. That code sets it to zero in `emb_query`, the table that each hop matches;
+  the last table, which is only read, keeps a trained vector for padding.
 
 Notation: B questions, S sentences of a story, M places of the memory, d width of the embeddings, V words, K hops, U
 distinct words of the batch, L places and T times in use, C = U + T table rows in use, P parts of a position encoding;
@@ -274,16 +276,11 @@ class _Memory(NamedTuple):
 
     bags: Bags
     """(B (L + 1), P B C): columns are the words and times of an example, first with first, then with second weights."""
-    real: Tensor
-    """(B, L + 1) True at places that take part in the softmax."""
-    log_places: Tensor
-    """(B, L + 1) logarithm of the number of places that each column represents."""
-    age: Tensor
-    """(B, S) the place of each sentence; L if it is not in the memory."""
-    here: Tensor
-    """(B, S) True at sentences in the memory."""
-    times: int
-    """Number of time rows."""
+    real: Tensor  # (B, L + 1) True at places that take part in the softmax
+    log_places: Tensor  # (B, L + 1) logarithm of the number of places that each column represents
+    age: Tensor  # (B, S) the place of each sentence; L if it is not in the memory
+    here: Tensor  # (B, S) True at sentences in the memory
+    times: int  # Number of time rows
 
     def to_sentences(self, p: Tensor) -> Tensor:
         """Weights (B, L + 1) by place -> (B, S) by sentence."""

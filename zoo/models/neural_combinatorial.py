@@ -35,7 +35,7 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.packing import Packing
-from zoo.layers.pointing import PointReader, at_places, glimpse_of, start_pointing_
+from zoo.layers.pointing import PointReader, glimpse_of, start_pointing_
 from zoo.layers.recurrent import LSTM
 from zoo.models.pointer_net import Memory, PointingNetwork
 
@@ -65,22 +65,6 @@ class NeuralCombinatorial(PointingNetwork):
         self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_q, W_ref
         self.clip = clip
         start_pointing_(self, init_range)
-
-    def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
-        """Adds W'_ref r of all places, `refs` (B, S, H), to the memory."""
-        points = batch.point_packing
-        r, state = self.encoder(self.reader(points.pack(batch.points)), points)  # (M, H)
-        memory = {
-            "keys": at_places(self.score.prepare(r), self.score.prepare(self.end), points),  # W_ref r
-            "tokens": self.reader.table(batch.points),
-            "mask": batch.memory_mask,
-        }
-        if self.glimpse is not None:
-            memory["refs"] = at_places(self.glimpse.prepare(r), self.glimpse.prepare(self.end), points)
-        return memory, state
-
-    def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
-        return self.reader.tokens(tokens, memory["tokens"], packing)
 
     def query(self, d: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
         """The glimpse g (..., H) of the state q_j."""

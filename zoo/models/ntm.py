@@ -21,29 +21,23 @@ Notation: B sequences, T steps of the longest, n steps of all, I input and O out
 inner numbers of a controller layer, H heads, R of them read heads, N rows of the memory, W their width.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Natural
 from zoo.attention.addressing import Demands, Heads, addressed, precise_linear, written
-from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError
-from zoo.layers.packing import Packing
 from zoo.layers.walk import steps_of_cell
-from zoo.models.network import Network
-from zoo.models.output import Output
+from zoo.models.network import FORGET, MemoryNetwork
 from zoo.precision import precise
 
 MEMORY_CONSTANT = 1e-6
 """Value of every number of a constant memory."""
 MEMORY_STD = 0.5
 """Standard deviation of a random or learned memory at the start, before its tanh."""
-FORGET = 2
-"""Index of the forget gate of an LSTM; the order is output, input, forget, candidate."""
 GRADIENT_LIMIT = 1e6
 """The gradients that pass from a step to the step before are clamped to this range. Gradients that grow from step to
 step would overflow float32 after some dozens of steps, and NaN cannot be clipped. In normal training they are far
@@ -57,19 +51,14 @@ TOLD_BIAS_STD = 0.01
 class State(NamedTuple):
     """Recurrent state that one step passes to the next."""
 
-    reads: Tensor
-    """(B, R W)."""
-    hidden: list[Tensor]
-    """(B, C) of each layer of the controller."""
-    cells: list[Tensor]
-    """(B, C) of each layer of an LSTM; empty for a feed-forward controller."""
-    memory: Tensor
-    """(B, N, W)."""
-    weighting: Tensor
-    """(B, H, N)."""
+    reads: Tensor  # (B, R W)
+    hidden: list[Tensor]  # (B, C) of each layer of the controller
+    cells: list[Tensor]  # (B, C) of each layer of an LSTM; empty for a feed-forward controller
+    memory: Tensor  # (B, N, W)
+    weighting: Tensor  # (B, H, N)
 
 
-class NTM(Network):
+class NTM(MemoryNetwork):
     """A controller that reads and writes a memory, which it addresses by content and by shifts.
 
     `controller` = lstm | feedforward, with `controller_layers` layers. `shift_range`: the most rows by which one step
@@ -82,8 +71,6 @@ class NTM(Network):
     """
 
     tasks = ("algorithmic",)
-    attends = {"read": "step_mask", "write": "step_mask"}
-    threads = 1
 
     first_memory: Tensor
     first_scores: Tensor
@@ -141,7 +128,6 @@ class NTM(Network):
         self.first_reads = nn.Parameter(torch.randn(reads) * STATE_STD) if learned else None
         state = torch.randn(2, controller_layers, controller_dim) * STATE_STD
         self.first_state = nn.Parameter(state) if learned and self.recurrent else None
-        self._compiled: Callable[[NTM, Tensor, State], State] | None = None
         self._start_weights()
 
     def _start_weights(self) -> None:
@@ -155,20 +141,7 @@ class NTM(Network):
         for linear in [self.input, *self.deeper] if self.recurrent else []:
             linear.bias.detach().chunk(4)[FORGET].fill_(1.0)
 
-    def forward(self, batch: BitBatch) -> Output:
-        """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, H - R, T, N) to the memory."""
-        packing = Packing.of(batch.step_mask)
-        with torch.autocast(batch.inputs.device.type, enabled=False):
-            x = precise_linear(self.input, packing.pack(batch.inputs))  # (n, G)
-            states = self._steps(x, packing.batch_sizes)
-            found = torch.cat([torch.cat([state.hidden[-1], state.reads], 1) for state in states])  # (n, C + R W)
-            logits = precise_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
-        weighting = packing.unpack(torch.cat([state.weighting for state in states])).transpose(1, 2)  # (B, H, T, N)
-        read, write = weighting.split([self.heads.read, self.heads.write], 1)
-        return Output(packing.unpack(logits), attention={"read": read, "write": write})
-
-    def _steps(self, x: Tensor, sizes: tuple[int, ...]) -> list[State]:
-        """The state after each step, from packed inputs (n, G), `sizes` of them per step."""
+    def run(self, x: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
         cell = NTM.cell if self._compiled is None else self._compiled
 
         def bounded(x_t: Tensor, before: State) -> State:
@@ -179,10 +152,12 @@ class NTM(Network):
             return after
 
         start = self.start(sizes[0] if sizes else 0)
-        return steps_of_cell(bounded, x, sizes, start, compiled=self._compiled is not None)
+        states = steps_of_cell(bounded, x, sizes, start, compiled=self._compiled is not None)
+        weighting = torch.cat([state.weighting for state in states])
+        read, write = weighting.split([self.heads.read, self.heads.write], 1)
+        return torch.cat([self.found(state) for state in states]), read, write
 
     def start(self, rows: int) -> State:
-        """The state of `rows` sequences before the first step, in float32 at least."""
         memory = precise(self.first_memory)
         if isinstance(self.first_memory, nn.Parameter):
             memory = memory.tanh()
@@ -204,10 +179,14 @@ class NTM(Network):
             weighting=repeated(precise(self.first_scores).softmax(-1)),
         )
 
-    def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """Inputs (B, I) of one time step -> logits (B, O) and the state after it."""
-        state = self.cell(precise_linear(self.input, x), state)
-        return precise_linear(self.output, torch.cat([state.hidden[-1], state.reads], 1)), state
+    def found(self, state: State) -> Tensor:
+        return torch.cat([state.hidden[-1], state.reads], 1)
+
+    def record(self, state: State) -> dict[str, Tensor]:
+        """The weightings, and the vectors `erase` and `add` (B, heads, W)."""
+        read, write = state.weighting.split([self.heads.read, self.heads.write], 1)
+        demands = self.demands(state.hidden[-1])
+        return {"read": read, "write": write, "erase": demands.erase, "add": demands.add}
 
     def cell(self, x: Tensor, state: State) -> State:
         """The state after a step, from inputs (B, G) already multiplied by their matrix."""
@@ -235,29 +214,6 @@ class NTM(Network):
     def demands(self, hidden: Tensor) -> Demands:
         """The parameters of the heads, from the state of the highest layer (B, C)."""
         return self.heads.demands(precise_linear(self.told, hidden))
-
-    @torch.no_grad()
-    def memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
-        """Record of the heads: `read` and `write` (B, heads, T, N), `erase` and `add` (B, heads, T, W), 0 at padding.
-
-        `memory` (B, N, W) is the memory after the last step of each sequence.
-        """
-        with torch.autocast(batch.inputs.device.type, enabled=False):
-            state, found = self.start(len(batch)), []
-            memory = state.memory
-            for t, real in enumerate(batch.step_mask.unbind(1)):
-                _, state = self.step(batch.inputs[:, t], state)
-                demands = self.demands(state.hidden[-1])
-                memory = torch.where(real[:, None, None], state.memory, memory)
-                read, write = state.weighting.split([self.heads.read, self.heads.write], 1)
-                found.append((read, write, demands.erase, demands.add))
-        real = batch.step_mask[:, None, :, None]
-        steps = [torch.stack(part, 2) * real for part in zip(*found, strict=True)]
-        return dict(zip(("read", "write", "erase", "add"), steps, strict=True)) | {"memory": memory}
-
-    def compile(self, *args: Any, **options: Any) -> None:
-        """Compiles one time step, once for all batch sizes and lengths; `options` are those of torch.compile."""
-        self._compiled = torch.compile(NTM.cell, *args, **options)
 
 
 def _bounded(gradient: Tensor | None) -> Tensor | None:

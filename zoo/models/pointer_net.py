@@ -23,8 +23,7 @@ Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M
 the batch, T target tokens, K hypotheses, E embedding, H hidden units.
 """
 
-from abc import abstractmethod
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -42,27 +41,39 @@ from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 Memory = dict[str, Tensor]
-"""`keys` of the places (B, S, H), `tokens`, which the decoder reads, and the `mask` of the places (B, S)."""
+"""`keys` of the places (B, S, H), with a glimpse also `refs` (B, S, H), the `mask` of the places (B, S), and `tokens`,
+which the decoder reads."""
 
 
 class PointingNetwork(WritingNetwork):
-    """A decoder that points at one place per step. A subclass encodes the points.
+    """A decoder that points at one place per step. Its encoder is an LSTM, unless a subclass encodes the points.
 
     `packing` is that of all target positions, whose rows are then (N, ...); it is None in a step, with (B, K, ...).
     """
 
     tasks = ("pointing",)
     attends = {"source": "memory_mask"}
+    reader: Any
+    """A `PointReader`."""
+    encoder: LSTM
+    end: nn.Parameter
     decoder: LSTM
     score: AdditiveScore
+    glimpse: AdditiveScore | None
 
-    @abstractmethod
     def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
         """The memory of the sets, and the first (h, c) of the decoder, (1, B, H) each."""
+        points = batch.point_packing
+        e, state = self.encoder(self.reader(points.pack(batch.points)), points)  # (M, H)
+        memory = {"tokens": self.reader.table(batch.points), "mask": batch.memory_mask}
+        for name, score in (("keys", self.score), ("refs", self.glimpse)):
+            if score is not None:
+                memory[name] = at_places(score.prepare(e), score.prepare(self.end), points)  # (B, S, H)
+        return memory, state
 
-    @abstractmethod
     def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
         """Vectors (..., E) of ids (B, T) or (B, K), or of probabilities (B, K, V), which give their mean point."""
+        return self.reader.tokens(tokens, memory["tokens"], packing)
 
     def query(self, d: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
         """The query (..., H) of the decoder's state d (..., H)."""
@@ -114,14 +125,6 @@ class PointerNet(PointingNetwork):
         self.encoder = LSTM(self.reader.width, hidden_dim)
         self.end = nn.Parameter(torch.empty(hidden_dim).uniform_(-1, 1) / hidden_dim**0.5)  # e_0
         self.decoder = LSTM(self.reader.width, hidden_dim)
+        self.glimpse = None
         self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_2, W_1
         start_pointing_(self, init_range)
-
-    def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
-        points = batch.point_packing
-        e, state = self.encoder(self.reader(points.pack(batch.points)), points)  # (M, H)
-        keys = at_places(self.score.prepare(e), self.score.prepare(self.end), points)  # W_1 e (B, S, H)
-        return {"keys": keys, "mask": batch.memory_mask, "tokens": self.reader.table(batch.points)}, state
-
-    def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
-        return self.reader.tokens(tokens, memory["tokens"], packing)

@@ -28,12 +28,9 @@ class Level(NamedTuple):
     The number of an n-gram is its index among the keys; the number of a unigram is the symbol itself.
     """
 
-    keys: Ints
-    """(number of the n-gram without its last word) * (V + 2) + its last word, in ascending order."""
-    weight: NDArray[np.float32]
-    """(a - D) / a(h .) of each n-gram: the part of its probability that does not come from lower orders."""
-    gamma: NDArray[np.float32]
-    """gamma(h) of each kept n-gram h of the order below: the share of the lower order."""
+    keys: Ints  # (number of the n-gram without its last word) * (V + 2) + its last word, in ascending order
+    weight: NDArray[np.float32]  # (a - D) / a(h .) of each n-gram: what does not come from lower orders
+    gamma: NDArray[np.float32]  # gamma(h) of each kept n-gram h of the order below: the share of the lower order
 
 
 class KneserNey(NamedTuple):
@@ -104,12 +101,9 @@ class KneserNey(NamedTuple):
 class _Grams(NamedTuple):
     """The distinct n-grams of one order in a text."""
 
-    keys: Ints
-    """Keys as in `Level`, but with the numbers of all n-grams."""
-    occurring: Ints
-    """Number of occurrences of each."""
-    at: Ints
-    """(T,) the number of the n-gram that begins at each symbol; -1 if none does."""
+    keys: Ints  # Keys as in `Level`, but with the numbers of all n-grams
+    occurring: Ints  # Number of occurrences of each
+    at: Ints  # (T,) the number of the n-gram that begins at each symbol; -1 if none does
 
 
 def _marked(text: Ints, lengths: Ints, words: int) -> tuple[Ints, Ints]:

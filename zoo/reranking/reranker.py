@@ -47,16 +47,11 @@ WORDS_OF_A_CLASS = 20
 class ScoredQuestion(NamedTuple):
     """A question as word ids, with the reader's log-probabilities."""
 
-    document: Ints
-    """(D,)."""
-    ends: Sequence[int]
-    """End of each sentence of the document."""
-    occurrence: Ints
-    """(D,) the number of the candidate at each word of the document; -1 if there is none."""
-    query: Ints
-    """(Q,)."""
-    blank: int
-    """Position of the blank in the query."""
+    document: Ints  # (D,)
+    ends: Sequence[int]  # End of each sentence of the document
+    occurrence: Ints  # (D,) the number of the candidate at each word of the document; -1 if there is none
+    query: Ints  # (Q,)
+    blank: int  # Position of the blank in the query
     log_p: NDArray[np.float64]
     """(C,) the reader's log P of each candidate; the lowest float if the document does not contain it."""
 
@@ -65,20 +60,13 @@ class ScoredQuestion(NamedTuple):
 class Reranker:
     """Language models and weights, which are made by `learn` and `fitted` and stored by `save`."""
 
-    text: KneserNey
-    """Language model of the training documents."""
-    classes: NDArray[np.int32]
-    """(V,) the class of each word."""
-    class_text: KneserNey
-    """Language model of the word classes of the training documents."""
-    unknown: int
-    """Id of words that do not occur in training."""
-    best: int
-    """N, the number of candidates that are re-ranked."""
-    vocabulary: str
-    """Fingerprint of the reader's vocabulary."""
-    weights: NDArray[np.float64]
-    """Weight of each of the `FEATURES`."""
+    text: KneserNey  # Language model of the training documents
+    classes: NDArray[np.int32]  # (V,) the class of each word
+    class_text: KneserNey  # Language model of the word classes of the training documents
+    unknown: int  # Id of words that do not occur in training
+    best: int  # N, the number of candidates that are re-ranked
+    vocabulary: str  # Fingerprint of the reader's vocabulary
+    weights: NDArray[np.float64]  # Weight of each of the `FEATURES`
 
     @classmethod
     def learn(

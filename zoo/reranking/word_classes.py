@@ -25,12 +25,9 @@ LEAST = 3
 class Bigrams(NamedTuple):
     """Distinct pairs of adjacent words in a text, grouped by their first word."""
 
-    begins: Ints
-    """(words + 1,) offset of the pairs of each first word."""
-    other: Ints
-    """The second word of each pair."""
-    times: Ints
-    """Number of occurrences of each pair."""
+    begins: Ints  # (words + 1,) offset of the pairs of each first word
+    other: Ints  # The second word of each pair
+    times: Ints  # Number of occurrences of each pair
 
 
 def word_classes(text: Ints, lengths: Ints, words: int, *, classes: int, rounds: int = 5) -> NDArray[np.int32]:

@@ -10,7 +10,7 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from lightning.pytorch.trainer.states import TrainerFn
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.arguments import Positive
@@ -133,12 +133,12 @@ class Algorithmic(Scoring):
 
     # evaluation
 
-    def evaluate(self, batch: BitBatch, stage: str, metrics: nn.ModuleDict) -> Output:
+    def evaluate(self, batch: BitBatch, stage: str) -> Output:
         output = self(batch)
-        self.score(stage, metrics, batch, output)
+        self.score(stage, batch, output)
         return output
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: BitBatch, output: Output) -> None:
+    def score(self, stage: str, batch: BitBatch, output: Output) -> None:
         assert batch.targets is not None
         logits = output.logits
         wrong = ((logits > 0) != (batch.targets > 0)) & batch.scored[..., None]
@@ -151,25 +151,25 @@ class Algorithmic(Scoring):
         if batch.optimal_bits is not None:
             measured[OPTIMAL] = batch.optimal_bits
         for name, values in measured.items():
-            metrics[name].update(values, batch.group)  # type: ignore[operator]
+            self.metrics_of(stage)[name].update(values, batch.group)
 
     def on_validation_epoch_end(self) -> None:
-        means = self._means(self.val_metrics)
+        means = self._means("val")
         if self._newest is not None and self.trainer.state.fn == TrainerFn.FITTING:
             self._count(self._newest, means.get(ABOVE, means["bits_per_sequence"]).nanmean())
         self._log("val", means)
 
     def on_test_epoch_end(self) -> None:
-        means = self._means(self.test_metrics)
+        means = self._means("test")
         self._log("test", means)
         self.log_groups(means, self.spec.groups)
         if self.converged_at is not None:
             self.log("test/sequences_to_converge", float(self.converged_at))
 
-    def _means(self, metrics: nn.ModuleDict) -> dict[str, Tensor]:
+    def _means(self, stage: str) -> dict[str, Tensor]:
         """(G,) the mean of each measure over the sequences of each group."""
-        known = metrics[OPTIMAL].update_count
-        means = self.group_means(metrics, [*MEASURES, *[OPTIMAL] * bool(known)])
+        known = self.metrics_of(stage)[OPTIMAL].update_count
+        means = self.group_means(stage, [*MEASURES, *[OPTIMAL] * bool(known)])
         if known:
             means[ABOVE] = means["bits_per_sequence"] - means[OPTIMAL]
         return means

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from hydra.utils import instantiate
 from lightning.pytorch.trainer.states import TrainerFn
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.arguments import Count, Natural
@@ -222,33 +222,34 @@ class Answering(Scoring):
         if self.restarts is not None:
             self.restart_errors.update(self.restarts(batch).logits.argmax(-1) != batch.answer, batch.task)
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: StoryBatch, output: Output) -> None:
-        metrics["errors"].update(output.logits.argmax(-1) != batch.answer, batch.task)  # type: ignore[operator]
+    def score(self, stage: str, batch: StoryBatch, output: Output) -> None:
+        metrics = self.metrics_of(stage)
+        metrics["errors"].update(output.logits.argmax(-1) != batch.answer, batch.task)
         hops = list(output.attention.values())
         if batch.supporting is not None and hops:
             mean = torch.stack(hops).mean(0)
-            self.record_recall(stage, metrics, "attention", len(batch), mean, batch.supporting, batch.sentence_mask)
+            self.record_recall(stage, "attention", mean, batch.supporting, batch.sentence_mask)
             for name, weights in output.attention.items():
                 recall = f"{HOP}{name.removeprefix('hop.')}"
                 if recall not in metrics:  # the number of hops is known from the first batch
                     metrics[recall] = AttentionRecall().to(self.device)
-                metrics[recall].update(weights, batch.supporting)  # type: ignore[operator]
+                metrics[recall].update(weights, batch.supporting)
 
     def on_validation_epoch_end(self) -> None:
-        self._errors("val", self.val_metrics)
+        self._errors("val")
 
     def on_test_epoch_end(self) -> None:
-        errors = self._errors("test", self.test_metrics)
+        errors = self._errors("test")
         self.log_groups({"error": errors}, self.spec.tasks)
         if self.restarts is not None:
             self._errors_of_restarts(self.restarts)
 
-    def _errors(self, stage: str, metrics: nn.ModuleDict) -> Tensor:
+    def _errors(self, stage: str) -> Tensor:
         """(T,) the error of each task; logs their mean, how many failed, and the recall of each hop."""
-        errors: Tensor = computed(metrics["errors"])
+        errors: Tensor = computed(self.metrics_of(stage)["errors"])
         self.log(f"{stage}/error", mean_error(errors), prog_bar=stage == "val")
         self.log(f"{stage}/failed_tasks", failed_tasks(errors))
-        for name, recall in metrics.items():
+        for name, recall in self.metrics_of(stage).items():
             if name.startswith(HOP):
                 self.log_defined({f"{stage}/{name}": computed(recall)})
         return errors
@@ -287,24 +288,9 @@ class Answering(Scoring):
         ]
 
     def examine(self, batch: StoryBatch) -> list[ExaminedAnswer]:
-        vocabulary = self.encoder.vocabulary.words
-        shown = list(batch.text) if batch.text is not None else [self._as_ids(batch, b) for b in range(len(batch))]
-        facts = None
+        assert batch.text is not None, "a split that is evaluated has the words"
+        truth, facts = names_at(batch.answer, self.encoder.vocabulary.words), None
         if batch.supporting is not None:
-            rows = zip(shown, batch.supporting.tolist(), strict=True)
+            rows = zip(batch.text, batch.supporting.tolist(), strict=True)
             facts = [tuple(row[: len(one.sentences)]) for one, row in rows]
-        return self.examined(ExaminedAnswer, batch, shown, names_at(batch.answer, vocabulary), facts)
-
-    def _as_ids(self, batch: StoryBatch, row: int) -> Shown:
-        """A question whose text is not stored, in words of the vocabulary."""
-        words = self.encoder.vocabulary.words
-
-        def line(ids: Tensor, mask: Tensor) -> list[str]:
-            return [words[number] for number in ids[mask].tolist()]
-
-        real = int(batch.sentence_mask[row].sum())
-        sentences = zip(batch.words[row][:real], batch.word_mask[row][:real], strict=True)
-        return Shown(
-            list(map(line, *zip(*sentences, strict=True))) if real else [],
-            line(batch.question[row], batch.question_mask[row]),
-        )
+        return self.examined(ExaminedAnswer, batch, batch.text, truth, facts)

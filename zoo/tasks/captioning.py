@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Unpack
 
 from PIL import Image
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.data.images.batch import ImageBatch
@@ -16,7 +16,7 @@ from zoo.data.images.spec import ImageSpec
 from zoo.data.images.truth import boxes_named, is_true
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
-from zoo.metrics import CaptionBLEU, CiderD, Meteor, PointingGame, RougeL, TrueShare
+from zoo.metrics import CaptionBLEU, CiderD, Meteor, PointingGame, RougeL, Share
 from zoo.metrics.ptb_tokens import ptb_tokens
 from zoo.tasks.generation import Generation, GenerationArguments, search_fields
 from zoo.tasks.task import Examined, Prediction
@@ -122,7 +122,7 @@ class Captioning(Generation):
         makes the true ones unlikely, however good it is (next to perfect networks had values above 1,000).
         `attention_chance` is also the score of a random cell in the pointing game.
         """
-        found = {**super().metrics(), "true": TrueShare(), "pointing": PointingGame()}
+        found = {**super().metrics(), "true": Share(), "pointing": PointingGame()}
         del found["alignment_error_rate"], found["free_running_perplexity"]
         bleu: dict[str, Metric] = {f"bleu{order}": CaptionBLEU(order) for order in (1, 2, 3, 4)}
         return found | bleu | {"rouge_l": RougeL(), "cider_d": CiderD()}
@@ -137,30 +137,26 @@ class Captioning(Generation):
 
     # evaluation
 
-    def _written(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> None:
-        super()._written(batch.each_image(), stage, metrics)
+    def _written(self, batch: Any, stage: str) -> None:
+        super()._written(batch.each_image(), stage)
 
-    def score_written(
-        self, stage: str, metrics: nn.ModuleDict, batch: ImageBatch, hypotheses: list[Hypothesis]
-    ) -> None:
+    def score_written(self, stage: str, batch: ImageBatch, hypotheses: list[Hypothesis]) -> None:
         """Compare the best captions with all references of their images, and count those that are true."""
         assert batch.about is not None
         texts = [self.encoder.text(best.ids) for best in hypotheses]
         written = [ptb_tokens(text) for text in texts]
         references = [[ptb_tokens(caption) for caption in about.captions] for about in batch.about]
         for name in (*OVERLAP, "meteor"):
-            if name in metrics:
-                self.record(stage, metrics, name, len(batch), written, references)
+            if name in self.metrics_of(stage):
+                self.record(stage, name, written, references)
         truths = [is_true(text, about.facts) for text, about in zip(texts, batch.about, strict=True) if about.facts]
         if truths:
-            self.record(stage, metrics, "true", len(truths), truths)
+            self.record(stage, "true", truths)
 
-    def score_attention(
-        self, stage: str, metrics: nn.ModuleDict, batch: ImageBatch, weights: Tensor, possible: Tensor
-    ) -> None:
-        super().score_attention(stage, metrics, batch, weights, possible)
+    def score_attention(self, stage: str, batch: ImageBatch, weights: Tensor, possible: Tensor) -> None:
+        super().score_attention(stage, batch, weights, possible)
         real = batch.forced.mask
-        self.record(stage, metrics, "pointing", len(batch), weights[real], possible[real])
+        self.record(stage, "pointing", weights[real], possible[real])
 
     def on_test_start(self) -> None:
         super().on_test_start()

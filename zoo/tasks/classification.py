@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.data.documents.batch import DocumentBatch
@@ -67,14 +67,13 @@ class Classification(SingleLabel):
         names = ("attention_recall", "sentence_recall", "attention_chance")
         return {**super().metrics(), **{name: AttentionRecall() for name in names}}
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: DocumentBatch, output: Output) -> None:
-        super().score(stage, metrics, batch, output)
-        importance, size = word_importance(output.attention), len(batch)
+    def score(self, stage: str, batch: DocumentBatch, output: Output) -> None:
+        super().score(stage, batch, output)
+        importance = word_importance(output.attention)
         if batch.evidence is not None and importance is not None:
-            self.record_recall(stage, metrics, "attention", size, importance, batch.evidence, batch.word_mask)
+            self.record_recall(stage, "attention", importance, batch.evidence, batch.word_mask)
             if "sentence" in output.attention:
-                words = batch.evidence.any(-1)
-                self.record(stage, metrics, "sentence_recall", size, output.attention["sentence"], words)
+                self.record(stage, "sentence_recall", output.attention["sentence"], batch.evidence.any(-1))
 
     def predictions(self, batch: DocumentBatch, words: list[Any]) -> list[DocumentPrediction]:
         """Classes and attention; `words` are the documents as they should be shown, lists of sentences, which are
@@ -102,20 +101,12 @@ class Classification(SingleLabel):
         ]
 
     def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
-        documents: Any = batch.text
-        if documents is None:
-            known = self.encoder.vocabulary.words
-            documents = [
-                [[known[number] for number in sentence] for sentence in _real(words, mask)]
-                for words, mask in zip(batch.words, batch.word_mask, strict=True)
+        assert batch.text is not None, "a split that is evaluated has the words"
+        evidence = None
+        if batch.evidence is not None:
+            documents = zip(batch.text, batch.evidence.tolist(), strict=True)
+            evidence = [
+                [row[: len(sentence)] for sentence, row in zip(document, rows, strict=False)]
+                for document, rows in documents
             ]
-        evidence = None if batch.evidence is None else list(map(_real, batch.evidence, batch.word_mask))
-        return self.examined(ExaminedDocument, batch, documents, names_at(batch.label, self.spec.classes), evidence)
-
-
-def _real(values: Tensor, mask: Tensor) -> list[list]:
-    """The entries of one document (S, W) without padding: a list per sentence, up to the last that has a word."""
-    lengths = mask.sum(-1).tolist()
-    while lengths and lengths[-1] == 0:
-        lengths.pop()
-    return [row[:length] for row, length in zip(values.tolist(), lengths, strict=False)]
+        return self.examined(ExaminedDocument, batch, batch.text, names_at(batch.label, self.spec.classes), evidence)

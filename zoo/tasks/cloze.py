@@ -12,15 +12,15 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 import torch
 from lightning import Trainer
-from torch import Tensor, nn
-from torchmetrics import MeanMetric, Metric
+from torch import Tensor
+from torchmetrics import Metric
 
 from zoo.arguments import Count
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.question import Shown
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.errors import ConfigError
-from zoo.metrics import AttentionRecall
+from zoo.metrics import AttentionRecall, Share
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.reranking.reranker import FEATURES, FILE, Reranker, ScoredQuestion
@@ -99,8 +99,8 @@ class Cloze(Scoring):
 
     def metrics(self) -> dict[str, Metric]:
         recalls = ("attention_recall", "attention_chance", "sentence_recall", "sentence_chance")
-        means = ("loss", "accuracy", "accuracy_reranked")
-        return {**{name: MeanMetric() for name in means}, **{name: AttentionRecall() for name in recalls}}
+        accuracies: dict[str, Metric] = {"accuracy": Share(), "accuracy_reranked": Share()}
+        return super().metrics() | accuracies | {name: AttentionRecall() for name in recalls}
 
     def total_loss(self, output: Output, batch: ClozeBatch) -> Tensor:
         return answer_losses(output.logits, batch)[0].sum()
@@ -118,12 +118,11 @@ class Cloze(Scoring):
             self.reranker = fitted(self.trainer, self._scored_questions, self.spec, **chosen)
 
     def test_step(self, batch: ClozeBatch, batch_idx: int) -> None:
-        output = self.evaluate(batch, "test", self.test_metrics)
+        output = self.evaluate(batch, "test")
         if self.reranker is not None:
             assert batch.answer is not None and batch.text is not None
             again = self._reranked(self.reranker, batch, output.logits, batch.text).argmax(1)
-            right = again.eq(batch.answer).float()
-            self.record("test", self.test_metrics, "accuracy_reranked", len(batch), right)
+            self.record("test", "accuracy_reranked", again == batch.answer)
 
     def load_reranker(self, path: Path) -> None:
         """Re-rank predictions with the file `path` that a test has written. Raises CheckpointError where it is missing
@@ -143,14 +142,13 @@ class Cloze(Scoring):
             found[row, : len(asked.log_p)] = torch.from_numpy(reranker.scores(asked))
         return found.to(logits.device)
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: ClozeBatch, output: Output) -> None:
+    def score(self, stage: str, batch: ClozeBatch, output: Output) -> None:
         assert batch.answer is not None
-        size, weights = len(batch), output.attention.get("document")
-        self.record(stage, metrics, "accuracy", size, best(output.logits, batch).eq(batch.answer).float())
-        if weights is not None:
-            self.record_recall(stage, metrics, "attention", size, weights, places(batch), batch.document_mask)
+        self.record(stage, "accuracy", best(output.logits, batch) == batch.answer)
+        if (weights := output.attention.get("document")) is not None:
+            self.record_recall(stage, "attention", weights, places(batch), batch.document_mask)
             if batch.evidence is not None:
-                self.record_recall(stage, metrics, "sentence", size, weights, batch.evidence, batch.document_mask)
+                self.record_recall(stage, "sentence", weights, batch.evidence, batch.document_mask)
 
     # predicting
 

@@ -172,55 +172,52 @@ class Generation(Task):
 
     # evaluation
 
-    def evaluate(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
-        self.score_forced(stage, metrics, batch, self(batch, need_weights=batch.alignment is not None))
-        self._written(batch, stage, metrics)
-        if "free_running_perplexity" in metrics:
-            self._free_running(batch, stage, metrics)
+    def evaluate(self, batch: Evaluated, stage: str) -> None:
+        self.score_forced(stage, batch, self(batch, need_weights=batch.alignment is not None))
+        self._written(batch, stage)
+        if "free_running_perplexity" in self.metrics_of(stage):
+            self._free_running(batch, stage)
 
-    def score_forced(self, stage: str, metrics: nn.ModuleDict, batch: Any, output: Output) -> None:
+    def score_forced(self, stage: str, batch: Any, output: Output) -> None:
         """Count how likely the true tokens are. If the data has the true alignment, and the network attends to the
         positions of the batch's memory, count how well the attention finds it."""
-        size, count = len(batch), len(batch.true_tokens)
         nll, _ = output_cross_entropy(output, batch)
-        self.record(stage, metrics, "loss", size, nll, count)
-        self.record(stage, metrics, "perplexity", size, nll, count)
+        for name in ("loss", "perplexity"):
+            self.record(stage, name, nll, len(batch.true_tokens))
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
             if positions_of("source", output.memories, batch, weights).own:
                 return  # the alignment is one to the positions of the batch's memory
             seen: Tensor = getattr(batch, self.network.attends["source"])
             possible = batch.alignment & seen[:, None]  # (B, T, S): where a network may not look it misses nothing
-            self.score_attention(stage, metrics, batch, weights, possible)
+            self.score_attention(stage, batch, weights, possible)
             real = batch.forced.mask
             chance = uniform_rows(seen, weights.shape[1])[real]
-            self.record(stage, metrics, "attention_chance", size, chance, possible[real])
+            self.record(stage, "attention_chance", chance, possible[real])
 
-    def score_attention(
-        self, stage: str, metrics: nn.ModuleDict, batch: Any, weights: Tensor, possible: Tensor
-    ) -> None:
+    def score_attention(self, stage: str, batch: Any, weights: Tensor, possible: Tensor) -> None:
         """Count how well `weights` (B, T, S), the attention on the source, finds `possible` (B, T, S), the positions
         that each true token comes from."""
-        size, real = len(batch), batch.forced.mask
-        self.record(stage, metrics, "attention_recall", size, weights[real], possible[real])  # each token by itself
-        if "alignment_error_rate" in metrics:
-            self.record(stage, metrics, "alignment_error_rate", size, weights, possible)
+        real = batch.forced.mask
+        self.record(stage, "attention_recall", weights[real], possible[real])  # each token by itself
+        if "alignment_error_rate" in self.metrics_of(stage):
+            self.record(stage, "alignment_error_rate", weights, possible)
 
-    def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
+    def _written(self, batch: Evaluated, stage: str) -> None:
         """Count what the network writes by itself: greedily in the validation, by the configured search in the test."""
         decode = self.greedy if stage == "val" else self.decode
-        self.score_written(stage, metrics, batch, [best for best, *_ in decode(self.writing, batch, self.spec)])
+        self.score_written(stage, batch, [best for best, *_ in decode(self.writing, batch, self.spec)])
 
     @abstractmethod
-    def score_written(self, stage: str, metrics: nn.ModuleDict, batch: Any, hypotheses: list[Hypothesis]) -> None:
+    def score_written(self, stage: str, batch: Any, hypotheses: list[Hypothesis]) -> None:
         """Count `hypotheses`, the best one of each example of `batch`, against the truth."""
 
-    def _free_running(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
+    def _free_running(self, batch: Evaluated, stage: str) -> None:
         """Count the perplexity of the true tokens while the network reads its own likeliest ones."""
         spec, target = self.spec, batch.true_tokens
         own = walk(self.network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
         nll = nn.functional.nll_loss(own.logits.float(), target, reduction="sum")
-        self.record(stage, metrics, "free_running_perplexity", len(batch), nll, len(target))
+        self.record(stage, "free_running_perplexity", nll, len(target))
 
     # predicting
 

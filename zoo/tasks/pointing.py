@@ -8,7 +8,6 @@ from math import nan
 from typing import Any, ClassVar, Literal, Unpack
 
 import torch
-from torch import nn
 from torchmetrics import Metric
 
 from zoo.data.points.batch import PointBatch
@@ -167,15 +166,13 @@ class Pointing(Generation):
 
     # evaluation
 
-    def evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> None:
+    def evaluate(self, batch: Any, stage: str) -> None:
         if batch.target is None:
-            self._written(batch, stage, metrics)
+            self._written(batch, stage)
         else:
-            super().evaluate(batch, stage, metrics)
+            super().evaluate(batch, stage)
 
-    def score_written(
-        self, stage: str, metrics: nn.ModuleDict, batch: PointBatch, hypotheses: list[Hypothesis]
-    ) -> None:
+    def score_written(self, stage: str, batch: PointBatch, hypotheses: list[Hypothesis]) -> None:
         """Record the figures of each hypothesis."""
         found = self._judge(batch, [pointers(best.ids, self.spec) for best in hypotheses])
         for name in FIGURES[self.spec.goal]:
@@ -183,7 +180,7 @@ class Pointing(Generation):
                 [row.get(name, nan) for row in found], dtype=torch.float64, device=batch.group.device
             )
             defined = ~figures.isnan()  # only a valid tour has a length
-            metrics[name].update(figures[defined], batch.group[defined])  # type: ignore[operator]
+            self.metrics_of(stage)[name].update(figures[defined], batch.group[defined])
 
     def _judge(self, batch: PointBatch, written: Sequence[Sequence[int]]) -> list[dict[str, float]]:
         judge, truth = JUDGES[self.spec.goal], targets(batch, self.spec)
@@ -192,10 +189,10 @@ class Pointing(Generation):
         return [judge(points[:n], ours, theirs, scale) for points, n, ours, theirs, scale in rows]
 
     def on_validation_epoch_end(self) -> None:
-        self.log_means("val", self.group_means(self.val_metrics, FIGURES[self.spec.goal]))
+        self.log_means("val", self.group_means("val", FIGURES[self.spec.goal]))
 
     def on_test_epoch_end(self) -> None:
-        found, groups = self.group_means(self.test_metrics, FIGURES[self.spec.goal]), self.spec.groups
+        found, groups = self.group_means("test", FIGURES[self.spec.goal]), self.spec.groups
         for name, values in found.items():
             self.log_means("test", {name: values})
             self.log_groups({name: values}, groups)

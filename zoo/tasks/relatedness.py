@@ -1,14 +1,12 @@
 """The relatedness of two sentences, on a scale of grades."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import MeanSquaredError, Metric
 
 from zoo.data.trees.batch import TreePairBatch, Trees
@@ -70,9 +68,9 @@ class Relatedness(Scoring):
         assert batch.score is not None
         return divergences(output.logits, batch.score - self.spec.lowest).sum()
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: TreePairBatch, output: Output) -> None:
+    def score(self, stage: str, batch: TreePairBatch, output: Output) -> None:
         for name in ("pearson", "spearman", "mse"):
-            self.record(stage, metrics, name, len(batch), self._scores(output.logits), batch.score)
+            self.record(stage, name, self._scores(output.logits), batch.score)
 
     def _scores(self, logits: Tensor) -> Tensor:
         """(B,) the mean grades."""
@@ -83,15 +81,16 @@ class Relatedness(Scoring):
 
     def predictions(self, batch: TreePairBatch, words: list[Any]) -> list[RelatednessPrediction]:
         """Scores; `words` are the words of both sentences of each pair, as shown."""
-        with head_inputs(self.network) as states:
-            output = self.predict_step(batch)
+        output = self.predict_step(batch)
         shares, scores = precise(output.logits).softmax(-1).tolist(), self._scores(output.logits).tolist()
         weights = output.attention.get("node")
         sentences = [sentence for pair in words for sentence in pair]
         trees = read_trees(batch, sentences, self.spec.unknown, None if weights is None else weights.flatten(0, 1))
         grades = [str(grade) for grade in range(self.spec.lowest, self.spec.highest + 1)]
         named = (dict(zip(grades, row, strict=True)) for row in shares)
-        similarities: Any = node_similarity(states, batch.trees) or [None] * len(scores)
+        similarities: Any = [None] * len(scores)
+        if states_of := getattr(self.network, "states", None):
+            similarities = node_similarity(states_of(batch.trees), batch.trees)
         rows = zip(scores, named, trees[::2], trees[1::2], similarities, strict=True)
         return [RelatednessPrediction(*row) for row in rows]
 
@@ -103,26 +102,9 @@ class Relatedness(Scoring):
         return self.examined(ExaminedPair, batch, pairs, truth, scores)
 
 
-@contextmanager
-def head_inputs(network: nn.Module | None) -> Iterator[list[Tensor]]:
-    """Collect what the `head` of a network reads within the context: the states of all nodes."""
-    states: list[Tensor] = []
-    head = getattr(network, "head", None)
-    if not isinstance(head, nn.Module):
-        yield states
-        return
-    hook = head.register_forward_pre_hook(lambda _, given: states.append(given[0]))
-    try:
-        yield states
-    finally:
-        hook.remove()
-
-
-def node_similarity(states: list[Tensor], trees: Trees) -> list[tuple[tuple[float, ...], ...]] | None:
-    """Return the cosine of each pair of nodes of trees 2b and 2b + 1; None without one state per node."""
-    if len(states) != 1 or states[0].shape[:-1] != trees.forest.cells.cell.shape:
-        return None
-    unit = F.normalize(states[0].detach().float(), dim=-1)
+def node_similarity(states: Tensor, trees: Trees) -> list[tuple[tuple[float, ...], ...]]:
+    """The cosine of each pair of nodes of the trees 2b and 2b + 1, from the states (N, D) of all nodes."""
+    unit = F.normalize(states.detach().float(), dim=-1)
     by_tree = [torch.tensor(part) for part in trees.by_tree(unit)]
     pairs = zip(by_tree[::2], by_tree[1::2], strict=True)
     return [tuple(tuple(row) for row in (first @ second.T).tolist()) for first, second in pairs]

@@ -1,6 +1,6 @@
 """State of a run besides weights and optimisers: what a network carries from batch to batch, and a task's own."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,6 +8,7 @@ import torch.distributed as dist
 from lightning import LightningModule
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor
+from torch.utils._pytree import tree_map_only
 
 from zoo.errors import CheckpointError
 from zoo.models.output import Output
@@ -22,18 +23,6 @@ def from_all_ranks(value: Any) -> list[Any]:
     values: list[Any] = [None] * dist.get_world_size()
     dist.all_gather_object(values, value)
     return values
-
-
-def map_tensors(state: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """`state` with `change` applied to its tensors, at any depth of its dicts, lists and tuples."""
-    if isinstance(state, Tensor):
-        return change(state)
-    if isinstance(state, dict):
-        return {name: map_tensors(part, change) for name, part in state.items()}
-    if isinstance(state, list | tuple):
-        parts = [map_tensors(part, change) for part in state]
-        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
-    return state
 
 
 class Remembering(LightningModule):
@@ -63,10 +52,10 @@ class Remembering(LightningModule):
             return self.network(batch)
         place = self._place()
         before = None if place is None else self._carried.get(place)
-        self.began_with = map_tensors(before, lambda part: part[: len(batch)])
+        self.began_with = tree_map_only(Tensor, lambda part: part[: len(batch)], before)
         output: Output = self.network(batch, self.began_with)
         if place is not None:
-            self._carried[place] = map_tensors(output.carried, Tensor.detach)
+            self._carried[place] = tree_map_only(Tensor, Tensor.detach, output.carried)
         return output
 
     def _place(self) -> str | None:
@@ -98,16 +87,9 @@ class Remembering(LightningModule):
             self._carried.pop(TRAINING, None)
 
     def on_validation_start(self) -> None:
-        super().on_validation_start()
         self._carried.pop(EVALUATION, None)
 
-    def on_test_start(self) -> None:
-        super().on_test_start()
-        self._carried.pop(EVALUATION, None)
-
-    def on_predict_start(self) -> None:
-        super().on_predict_start()
-        self._carried.pop(EVALUATION, None)
+    on_test_start = on_predict_start = on_validation_start
 
     # in checkpoints
 
@@ -128,7 +110,7 @@ class Remembering(LightningModule):
 
     def ranks_state(self) -> list[dict[str, Any]]:
         """The remembered state of each process, by rank, on the CPU. Every process has to call it."""
-        return from_all_ranks(map_tensors(self.remembered(), lambda part: part.detach().cpu().clone()))
+        return from_all_ranks(tree_map_only(Tensor, lambda part: part.detach().cpu().clone(), self.remembered()))
 
     def restore_ranks(self, checkpoint: Mapping[str, Any]) -> None:
         """Note what the processes of an interrupted run remembered, until the training starts."""
@@ -147,4 +129,4 @@ class Remembering(LightningModule):
                 f"({names}), and this run has {self.trainer.world_size}: use trainer.devices={len(ranks)}, or resume "
                 "from a checkpoint at the end of an epoch"
             )
-        self.remember(map_tensors(ranks[self.trainer.global_rank], lambda part: part.to(self.device)))
+        self.remember(tree_map_only(Tensor, lambda part: part.to(self.device), ranks[self.trainer.global_rank]))

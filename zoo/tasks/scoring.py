@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import MeanMetric, Metric
 
 from zoo.data.spec import Spec
@@ -42,14 +42,14 @@ class Scoring(Task):
         self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
         return self.global_mean(total, some) + own
 
-    def evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> Output:
-        output, size = self(batch), len(batch)
+    def evaluate(self, batch: Any, stage: str) -> Output:
+        output = self(batch)
         total, count = self.total_loss(output, batch), self.counted(output, batch)
         some = count if isinstance(count, int) else count.clamp(min=1)
-        self.record(stage, metrics, "loss", size, total / some, count)
-        self.score(stage, metrics, batch, output)
+        self.record(stage, "loss", total / some, count)
+        self.score(stage, batch, output)
         return output
 
     @abstractmethod
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: Any, output: Output) -> None:
+    def score(self, stage: str, batch: Any, output: Output) -> None:
         """Update the metrics besides the loss from `output`."""

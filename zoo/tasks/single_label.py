@@ -3,12 +3,12 @@
 from typing import Any, ClassVar
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.classification import MulticlassConfusionMatrix, MulticlassF1Score
 
 from zoo.data.spec import Spec
-from zoo.metrics.ratios import Accuracy
+from zoo.metrics import Share
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.scoring import Scoring
@@ -32,7 +32,7 @@ class SingleLabel(Scoring):
 
     def metrics(self) -> dict[str, Metric]:
         f1 = MulticlassF1Score(len(self.spec.classes), average="macro")
-        return {**super().metrics(), "accuracy": Accuracy(), "macro_f1": f1}
+        return {**super().metrics(), "accuracy": Share(), "macro_f1": f1}
 
     def total_loss(self, output: Output, batch: Any) -> Tensor:
         return F.cross_entropy(precise(output.logits), batch.label, reduction="sum")
@@ -42,9 +42,10 @@ class SingleLabel(Scoring):
         self.test_confusion.reset()  # Lightning resets the others, since they are logged
 
     def test_step(self, batch: Any, batch_idx: int) -> None:
-        output = self.evaluate(batch, "test", self.test_metrics)
+        output = self.evaluate(batch, "test")
         self.test_confusion.update(precise(output.logits), batch.label)
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: Any, output: Output) -> None:
-        for name in ("accuracy", "macro_f1"):
-            self.record(stage, metrics, name, len(batch), precise(output.logits), batch.label)
+    def score(self, stage: str, batch: Any, output: Output) -> None:
+        logits = precise(output.logits)
+        self.record(stage, "accuracy", logits.argmax(1) == batch.label)
+        self.record(stage, "macro_f1", logits, batch.label)

@@ -217,30 +217,31 @@ class Task(Optimizing, Remembering, ABC):
     # evaluation
 
     def validation_step(self, batch: Any, batch_idx: int) -> None:
-        self.evaluate(batch, "val", self.val_metrics)
+        self.evaluate(batch, "val")
 
     def test_step(self, batch: Any, batch_idx: int) -> None:
-        self.evaluate(batch, "test", self.test_metrics)
+        self.evaluate(batch, "test")
 
-    def evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> Any:
-        """Score a batch of the validation (`val`) or the test, with the metrics of that stage."""
+    def evaluate(self, batch: Any, stage: str) -> Any:
+        """Score a batch of the validation (`val`) or the test (`test`)."""
         raise TypeError(f"{type(self).__name__} has no `evaluate`; define it, or `validation_step` and `test_step`")
 
-    def record(self, stage: str, metrics: nn.ModuleDict, name: str, size: int, *values: Any) -> None:
-        """Update the metric `name` with `values` of a batch of `size`, and log it as `<stage>/<name>`."""
-        metric = metrics[name]
-        assert isinstance(metric, Metric)
+    def metrics_of(self, stage: str) -> Any:
+        """The metrics of the validation (`val`) or the test (`test`), by name."""
+        return self.val_metrics if stage == "val" else self.test_metrics
+
+    def record(self, stage: str, name: str, *values: Any) -> None:
+        """Update the metric `name` of the stage with `values` of a batch, and log it as `<stage>/<name>`."""
+        metric = self.metrics_of(stage)[name]
         metric.update(*values)
         bar = stage == "val" and name in self.on_bar
-        self.log(f"{stage}/{name}", metric, prog_bar=bar, on_step=False, on_epoch=True, batch_size=size)
+        self.log(f"{stage}/{name}", metric, prog_bar=bar, on_step=False, on_epoch=True)
 
-    def record_recall(
-        self, stage: str, metrics: nn.ModuleDict, part: str, size: int, weights: Tensor, truth: Tensor, mask: Tensor
-    ) -> None:
+    def record_recall(self, stage: str, part: str, weights: Tensor, truth: Tensor, mask: Tensor) -> None:
         """Record the share of the attention `weights` on the positions of `truth` as `<part>_recall`, and that of equal
         weights on all positions of `mask` as `<part>_chance`."""
-        self.record(stage, metrics, f"{part}_recall", size, weights, truth)
-        self.record(stage, metrics, f"{part}_chance", size, uniform_weights(mask), truth)
+        self.record(stage, f"{part}_recall", weights, truth)
+        self.record(stage, f"{part}_chance", uniform_weights(mask), truth)
 
     def log_defined(self, values: Mapping[str, Tensor]) -> None:
         """Log figures of a whole split, without those that the data do not define (NaN)."""
@@ -248,10 +249,10 @@ class Task(Optimizing, Remembering, ABC):
             if not value.isnan():
                 self.log(name, value.float())
 
-    def group_means(self, metrics: nn.ModuleDict, names: Iterable[str]) -> dict[str, Tensor]:
+    def group_means(self, stage: str, names: Iterable[str]) -> dict[str, Tensor]:
         """(G,) the mean of each named metric in each group, over all ranks. The metrics are reset."""
         # torchmetrics turns a single group into a number
-        return {name: computed(metrics[name]).reshape(-1) for name in names}
+        return {name: computed(self.metrics_of(stage)[name]).reshape(-1) for name in names}
 
     def log_means(self, stage: str, means: Mapping[str, Tensor]) -> None:
         """Log the means of figures over all groups, in which each group has the same weight."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
-from torch import nn
 from torchmetrics import Metric
 
 from zoo.data.pairs.batch import PairBatch
@@ -14,7 +13,7 @@ from zoo.data.spec import Spec
 from zoo.data.text.languages import writing
 from zoo.decoding import Hypothesis, replace_unknown
 from zoo.errors import ConfigError
-from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
+from zoo.metrics import CorpusBLEU, CorpusChrF, Share, bleu_tokenizer
 from zoo.tasks.generation import Generation, GenerationArguments, search_fields
 from zoo.tasks.task import Examined, Prediction, marked
 
@@ -126,7 +125,7 @@ class Translation(Generation):
         no BLEU, unless the language is written without blanks between words."""
         options = self.encoder.text_options
         tokenize, _ = bleu_tokenizer(writing(self.encoder.languages[1]).bleu)
-        found: dict[str, Metric] = {**super().metrics(), "exact_match": ExactMatch()}
+        found: dict[str, Metric] = {**super().metrics(), "exact_match": Share()}
         if options.tokenizer != "characters" or tokenize != "13a":
             found["bleu"] = CorpusBLEU(tokenize=tokenize, lowercase=options.lower)
             found["chrf"] = CorpusChrF(lowercase=options.lower)
@@ -134,26 +133,24 @@ class Translation(Generation):
             found["token_bleu"] = CorpusBLEU(tokenize="none")
         return found
 
-    def score_written(self, stage: str, metrics: nn.ModuleDict, batch: PairBatch, hypotheses: list[Hypothesis]) -> None:
+    def score_written(self, stage: str, batch: PairBatch, hypotheses: list[Hypothesis]) -> None:
         """Compare the best translations with the references."""
         assert batch.source_text is not None and batch.target_text is not None
-        size, encoder = len(batch), self.encoder
-        sources = [encoder.display(text) for text in batch.source_text] if self.replace_unknown else [()] * size
+        encoder, metrics = self.encoder, self.metrics_of(stage)
+        sources = [encoder.display(text) if self.replace_unknown else () for text in batch.source_text]
         tokens = [self._words(best, source) for best, source in zip(hypotheses, sources, strict=True)]
         texts = [encoder.text(words) for words in tokens]
         split = [encoder.target_tokenizer.split(text) for text in batch.target_text]
         true = [row.forms for row in split]
+        pairs: Any = zip(tokens, true, strict=True)
         if encoder.text_options.subwords:  # one text has many splits, and unknown pieces are all equal
-            joined = [encoder.target_tokenizer.join(row.shown) for row in split]
-            self.record(stage, metrics, "exact_match", size, texts, joined)
-        else:
-            self.record(stage, metrics, "exact_match", size, tokens, true)
-        if "bleu" in metrics:
-            self.record(stage, metrics, "bleu", size, texts, batch.target_text)
-            self.record(stage, metrics, "chrf", size, texts, batch.target_text)
+            pairs = zip(texts, (encoder.target_tokenizer.join(row.shown) for row in split), strict=True)
+        self.record(stage, "exact_match", [ours == theirs for ours, theirs in pairs])
+        for name in ("bleu", "chrf"):
+            if name in metrics:
+                self.record(stage, name, texts, batch.target_text)
         if "token_bleu" in metrics:
-            sides = ([" ".join(row) for row in side] for side in (tokens, true))
-            self.record(stage, metrics, "token_bleu", size, *sides)
+            self.record(stage, "token_bleu", *([" ".join(row) for row in side] for side in (tokens, true)))
 
     def signatures(self) -> dict[str, str]:
         found = {

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.data.trees.spec import LabelledTreeSpec
-from zoo.metrics import AttentionRecall
-from zoo.metrics.ratios import Accuracy, PolarAccuracy
+from zoo.metrics import AttentionRecall, Share
+from zoo.metrics.ratios import PolarAccuracy
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.scoring import Scoring
@@ -79,7 +79,7 @@ class TreeClassification(Scoring):
     def metrics(self) -> dict[str, Metric]:
         polarity, found = self.spec.polarity, super().metrics()
         for part in ("nodes", "roots"):
-            found[f"accuracy_{part}"] = Accuracy()
+            found[f"accuracy_{part}"] = Share()
             if any(polarity):
                 found[f"accuracy_{part}_binary"] = PolarAccuracy(polarity)
         return found | {name: AttentionRecall() for name in ("attention_recall", "attention_chance")}
@@ -87,20 +87,21 @@ class TreeClassification(Scoring):
     def total_loss(self, output: Output, batch: TreeBatch) -> Tensor:
         return total_loss(output.logits, batch)
 
-    def score(self, stage: str, metrics: nn.ModuleDict, batch: TreeBatch, output: Output) -> None:
+    def score(self, stage: str, batch: TreeBatch, output: Output) -> None:
         assert batch.label is not None
-        logits, size, root = precise(output.logits), len(batch), batch.trees.forest.root
+        logits, root = precise(output.logits), batch.trees.forest.root
         for part, scores, label in (
             ("nodes", logits, batch.label),
             ("roots", logits.index_select(0, root), batch.label.index_select(0, root)),
         ):
             known = label != NO_LABEL
-            for name in (f"accuracy_{part}", f"accuracy_{part}_binary"):
-                if name in metrics:
-                    self.record(stage, metrics, name, size, scores[known], label[known])
+            scores, label = scores[known], label[known]
+            self.record(stage, f"accuracy_{part}", scores.argmax(1) == label)
+            if (binary := f"accuracy_{part}_binary") in self.metrics_of(stage):
+                self.record(stage, binary, scores, label)
         if "node" in output.attention and batch.evidence is not None:
             evidence = batch.trees.forest.cells.unpack(batch.evidence)
-            self.record_recall(stage, metrics, "attention", size, output.attention["node"], evidence, batch.node_mask)
+            self.record_recall(stage, "attention", output.attention["node"], evidence, batch.node_mask)
 
     # predicting
 

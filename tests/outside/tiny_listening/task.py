@@ -1,14 +1,14 @@
 """The tones of sounds: exact match of what the network writes, and what it attended to."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torchmetrics import Metric
 
 from tiny_listening.batch import SoundBatch
 from tiny_listening.data import TONES
 from zoo.decoding import Hypothesis
-from zoo.metrics import ExactMatch
+from zoo.metrics import Share
 from zoo.tasks import Generation
 from zoo.tasks.task import Examined, Prediction
 
@@ -32,13 +32,13 @@ class Listening(Generation):
     view = "tiny_listening.view.ListeningView"
 
     def metrics(self) -> dict[str, Metric]:
-        return {**super().metrics(), "exact_match": ExactMatch()}
+        return {**super().metrics(), "exact_match": Share()}
 
-    def score_written(self, stage: str, metrics: Any, batch: SoundBatch, hypotheses: list[Hypothesis]) -> None:
+    def score_written(self, stage: str, batch: SoundBatch, hypotheses: list[Hypothesis]) -> None:
         _, targets = batch.parts(range(len(batch)))
         assert targets is not None
-        found = [self.encoder.text(best.ids) for best in hypotheses]
-        self.record(stage, metrics, "exact_match", len(batch), found, [self.encoder.text(row) for row in targets])
+        rows = zip(hypotheses, targets, strict=True)
+        self.record(stage, "exact_match", [self.encoder.text(best.ids) == self.encoder.text(row) for best, row in rows])
 
     def predictions(self, batch: SoundBatch, words: list[str]) -> list[HeardSound]:
         found = [best for best, *_ in self.predict_step(batch)]

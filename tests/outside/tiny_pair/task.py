@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import MeanMetric, Metric
 
 from tiny_pair.batch import RingBatch
@@ -61,9 +61,9 @@ class Adversarial(Task):
         """The mean over the batch of all processes."""
         return self.global_mean(losses.sum(), len(losses))
 
-    def evaluate(self, batch: RingBatch, stage: str, metrics: nn.ModuleDict) -> None:
+    def evaluate(self, batch: RingBatch, stage: str) -> None:
         error = (self.network.generator(batch.noise).norm(dim=1) - 1).abs().mean()
-        self.record(stage, metrics, "radius_error", len(batch), error, len(batch))
+        self.record(stage, "radius_error", error, len(batch))
 
     def predictions(self, batch: RingBatch, words: list[Any]) -> list[Generated]:
         points = self.network.generator(batch.noise).tolist()

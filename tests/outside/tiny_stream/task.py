@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import MeanMetric, Metric
 
 from tiny_stream.batch import WindowBatch
@@ -43,10 +43,10 @@ class LanguageModelling(Task):
         total = self.surprisal(batch).sum()
         return self.global_mean(total, batch.mask.sum())
 
-    def evaluate(self, batch: WindowBatch, stage: str, metrics: nn.ModuleDict) -> None:
+    def evaluate(self, batch: WindowBatch, stage: str) -> None:
         count = batch.mask.sum()
         bits = self.surprisal(batch).sum() / count / math.log(2)
-        self.record(stage, metrics, "bits_per_character", len(batch), bits, count)
+        self.record(stage, "bits_per_character", bits, count)
 
     def surprisal(self, batch: WindowBatch) -> Tensor:
         """(B, T) negative log-probability of each character in nats, 0 at padding."""

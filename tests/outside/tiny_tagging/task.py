@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Unpack
 
 import torch.nn.functional as F
 from hydra.utils import instantiate
-from torch import Tensor, nn
+from torch import Tensor
 from torchmetrics import MeanMetric, Metric
 from torchmetrics.classification import MulticlassAccuracy
 
@@ -57,7 +57,7 @@ class Tagging(Task):
         self.log("train/loss", total.detach() / count, batch_size=int(count), **options)
         return self.global_mean(total, count)
 
-    def evaluate(self, batch: TaggingBatch, stage: str, metrics: nn.ModuleDict) -> None:
+    def evaluate(self, batch: TaggingBatch, stage: str) -> None:
         assert self.network is not None and batch.tags is not None
         output: Output = self.network(batch)
         logits, tags = output.logits[batch.symbol_mask].float(), batch.tags[batch.symbol_mask]
@@ -68,7 +68,7 @@ class Tagging(Task):
             "attention_recall": (output.attention["before"].flatten(0, 1), same.flatten(0, 1)),
         }
         for name, parts in values.items():
-            self.record(stage, metrics, name, len(batch), *parts)
+            self.record(stage, name, *parts)
 
     def predictions(self, batch: TaggingBatch, words: list[Any]) -> list[TaggedSequence]:
         assert self.network is not None and self.spec is not None
