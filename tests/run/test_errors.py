@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.run.programs import ROOT, SHORT, TINY, Program, launch, run
+from zoo.cli import main
 from zoo.run import search_path
 
 
@@ -179,6 +180,27 @@ def test_the_bare_command_is_no_mistake(tmp_path, monkeypatch):
     monkeypatch.setattr("zoo.run.train.train", trained.append)
     assert launch([], tmp_path) == 0
     assert [cfg.model._target_ for cfg in trained] == ["zoo.models.han.HAN"]
+
+
+@pytest.mark.parametrize("caught", [False, True])
+def test_ctrl_c_outside_a_training_is_one_line(tmp_path, capfd, monkeypatch, caught):
+    """Lightning catches it in a test, and ends the process."""
+
+    def stopped(*arguments):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            if caught:
+                sys.exit(1)
+            raise
+
+    monkeypatch.setattr("zoo.run.train.train", stopped)
+    assert launch([], tmp_path) == 130
+    assert capfd.readouterr().err.strip().startswith("stopped by Ctrl-C; to resume a training, run")
+    monkeypatch.setattr("zoo.run.listing.catalogue_entries", stopped)
+    with pytest.raises(SystemExit) as ended:
+        main(["list"])
+    assert caught or (ended.value.code, capfd.readouterr().err) == (130, "\nstopped by Ctrl-C\n")
 
 
 def test_more_batches_between_validations_than_there_are(tmp_path, capfd):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import zoo
 from zoo.cli import main
 
 
@@ -39,6 +40,12 @@ def test_lines_have_no_blanks_at_their_ends_and_are_indented_where_they_go_on(ca
     main(["list", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert names == {entry["name"] for part in ("data", "experiments") for entry in found[part]}
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"attention-zoo {zoo.__version__}\n")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ MISTAKES = """\
 modl=han -> modl: unknown key; did you mean model?
 model=hann -> @: unknown model; did you mean model=han?
 data=yellp -> did you mean data=yelp?
+data=images -> data=images: a family of data, not a data set; available: captions, coco, flickr30k
 experimnt=x -> experimnt: unknown key; did you mean experiment?
 experiment=han_yelp215 -> did you mean experiment=han_yelp2015?
 seeed=2 -> did you mean seed?
@@ -109,6 +110,7 @@ model._target_=os.getcwd -> model._target_: os.getcwd is not a class
 decoding._target_=os.getcwd -> decoding._target_: os.getcwd is not a class
 decoding._target_=tests.run.test_messages.Anything -> not a subclass of Decoding; inherit from zoo.decoding.D
 model=luong model.score=my_zoo.MyScore -> model.score: my_zoo.MyScore cannot be imported: No module
+objective=reinforce objective.reward=bleu -> @: expected a group with a _target_, found 'bleu'
 model=luong model.score=doot -> @: expected dot, scaled_dot,
 model.score=doot -> found 'doot'; did you mean 'dot'?
 objective=reenforce -> did you mean objective=reinforce?

@@ -216,6 +216,8 @@ def test_a_pair_is_proposed_with_a_way_to_trees_where_plain_text_has_none(trees,
 
 def test_of_several_examples_the_shortest_is_proposed():
     assert view_of(Classification).try_it(Described({"text": "a long text"}, {"text": "short"})) == "short"
+    cut = Described({"text": " ".join(["the ziti was bland . we left ."] * 9) + " the ..."})
+    assert view_of(Classification).try_it(cut) == f"'{'the ziti was bland . we left . ' * 3}the ziti was bland .'"
 
 
 def test_an_image_of_the_data_is_proposed_by_its_path(tmp_path):

@@ -122,6 +122,11 @@ def experiments() -> dict[str, ExperimentEntry]:
     return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment")}
 
 
+def data_of_family(name: str) -> list[str]:
+    """The data whose classes are in the folder of a family, such as `images`."""
+    return [path.stem for path in _files("data") if _target(path).module.startswith(f"zoo.data.{name}.")]
+
+
 def data_for(tasks: tuple[str, ...]) -> list[str]:
     """The data that fit a model serving `tasks`."""
     return [entry.name for entry in datasets().values() if set(entry.tasks) & set(tasks)]
