@@ -1,16 +1,11 @@
 """trainer.precision=bf16-true and 64-true: the weights themselves are of that kind, the metrics count as ever."""
 
-from dataclasses import dataclass
-
 import pytest
 import torch
-from torch import Tensor
 
 import zoo
 from tests.run.programs import SHORT, TINY_PAIRS, launch, result
-from zoo.data.batch import Batch
 from zoo.layers.init import orthogonal_
-from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
 
 RUNS = {
@@ -46,33 +41,6 @@ def test_an_average_is_never_less_exact_than_the_weights(precision, dtype, tmp_p
     assert launch(words, tmp_path) == 0
     saved = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)["state_dict"]
     assert {value.dtype for name, value in saved.items() if name.startswith("network.")} == {dtype}
-
-
-@dataclass(frozen=True)
-class Points(Batch):
-    """A batch with all kinds of fields."""
-
-    points: Tensor
-    mask: Tensor
-    index: Tensor
-    packing: Packing
-    text: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def first(self, count: int) -> "Points":
-        return self
-
-
-def test_a_batch_casts_its_real_numbers_alone():
-    mask = torch.tensor([[True, False]])
-    batch = Points(torch.rand(1, 2), mask, torch.arange(1), Packing.of(mask), ("a",))
-    cast = batch.cast(torch.bfloat16)
-    assert cast.points.dtype == torch.bfloat16
-    assert cast.packing.cell is batch.packing.cell
-    for name in ("mask", "index", "text"):
-        assert getattr(cast, name) is getattr(batch, name)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
