@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -24,13 +25,9 @@ class Sequences(Family):
     grids: ClassVar[dict[str, str]] = {"symbols": "symbol_mask", "tags": "symbol_mask"}
     singles = ("index",)
 
-    def batch(self, seed: int, *, empty: bool = True) -> TaggingBatch:
-        return self._of_lengths([4, 7, 2, 5, 3, *([0] if empty else [])], seed)
+    sizes, nothing, long, targets = (4, 7, 2, 5, 3), (0,), (LONG, 3), ("tags",)
 
-    def long_batch(self) -> TaggingBatch:
-        return self._of_lengths([LONG, 3], 1)
-
-    def _of_lengths(self, lengths: list[int], seed: int) -> TaggingBatch:
+    def of_sizes(self, lengths: Sequence[int], seed: int) -> TaggingBatch:
         generator = torch.Generator().manual_seed(seed)
         mask = mask_of(lengths)
         symbols = torch.randint(1, self.spec.symbols, mask.shape, generator=generator).masked_fill(~mask, 0)
@@ -39,9 +36,6 @@ class Sequences(Family):
 
     def made(self, tensors: dict[str, Tensor], like: TaggingBatch) -> TaggingBatch:
         return replace(like, **tensors)
-
-    def without_targets(self, batch: TaggingBatch) -> TaggingBatch:
-        return replace(batch, tags=None)
 
     def rows(self, batch: TaggingBatch, kind: str, mask: Tensor) -> Tensor:
         return (batch.symbol_mask[:, :, None] & mask[:, None]).tril(-1)
@@ -69,12 +63,6 @@ class RandomPoints(Family):
     def long_batch(self) -> RingBatch:
         return self.batch(2)
 
-    def made(self, tensors: dict[str, Tensor], like: RingBatch) -> RingBatch:
-        return RingBatch(**tensors)
-
-    def without_targets(self, batch: RingBatch) -> RingBatch:
-        return batch
-
     def loss(self, output: Output, batch: RingBatch) -> Tensor:
         true, made = precise(output.logits).unbind(1)
         return (F.softplus(-true) + F.softplus(made)).mean()
@@ -88,22 +76,15 @@ class RandomWindows(Family):
     singles = ("index",)
     scribble: ClassVar[dict[str, float]] = {"read": 3}
 
-    def batch(self, seed: int, *, empty: bool = True) -> WindowBatch:
-        return self._of_lengths([6, 4, 7, 3, 5, *([0] if empty else [])], seed)
+    sizes, nothing, long, targets = (6, 4, 7, 3, 5), (0,), (LONG, 3), ("target",)
 
-    def long_batch(self) -> WindowBatch:
-        return self._of_lengths([LONG, 3], 1)
-
-    def _of_lengths(self, lengths: list[int], seed: int) -> WindowBatch:
+    def of_sizes(self, lengths: Sequence[int], seed: int) -> WindowBatch:
         generator = torch.Generator().manual_seed(seed)
         rows = [torch.randint(1, self.spec.symbols, (length,), generator=generator) for length in lengths]
         return WindowBatch.padded([F.pad(row, (1, 0)) for row in rows])
 
     def made(self, tensors: dict[str, Tensor], like: WindowBatch) -> WindowBatch:
         return replace(like, **tensors)
-
-    def without_targets(self, batch: WindowBatch) -> WindowBatch:
-        return replace(batch, target=None)
 
     def changed(self, batch: WindowBatch, place: int) -> tuple[WindowBatch, Tensor]:
         rows, read = batch.mask.sum(1) > place + 1, batch.read.clone()
@@ -143,22 +124,14 @@ class Sounds(Writing):
     singles = ("index",)
     scribble: ClassVar[dict[str, float]] = {"frames": 0.7}
 
-    def batch(self, seed: int, *, empty: bool = True) -> SoundBatch:
-        return self._of_lengths(
-            [5, 2, 9, 1, 4, *([0] if empty else [])], [6, 2, 5, 1, 7, *([2] if empty else [])], seed
-        )
+    sizes, nothing, long = ((5, 6), (2, 2), (9, 5), (1, 1), (4, 7)), ((0, 2),), ((LONG, 4), (3, 2))
 
-    def long_batch(self) -> SoundBatch:
-        return self._of_lengths([LONG, 3], [4, 2], 1)
-
-    def _of_lengths(self, frames: list[int], targets: list[int], seed: int) -> SoundBatch:
+    def of_sizes(self, sizes: Sequence[tuple[int, int]], seed: int) -> SoundBatch:
+        frames, targets = zip(*sizes, strict=True)
         draw = torch.Generator().manual_seed(seed)
         sounds = [torch.rand(length, self.spec.tones, generator=draw) for length in frames]
         ids = [torch.randint(4, self.spec.tokens, (length - 1,), generator=draw).tolist() for length in targets]
         return SoundBatch.padded(sounds, [[*row, self.spec.end] for row in ids])
-
-    def made(self, tensors: dict[str, Tensor], like: SoundBatch) -> SoundBatch:
-        return SoundBatch(**tensors)
 
     def readable(self, batch: SoundBatch) -> Tensor:
         return (torch.arange(self.spec.tokens) > self.spec.end).expand(len(batch), -1)
