@@ -94,15 +94,6 @@ def test_options_that_make_no_sense_are_said_in_one_line(checkpoint, refusal, wo
     assert message in said.err and said.out == ""
 
 
-def test_attention_is_asked_for_before_anything_is_translated(tmp_path, refusal):
-    small = [word for word in TINY if "num_layers" not in word and "model=" not in word]
-    assert launch([*small, "model=encoder_decoder", "model.maxout_dim=4", "hydra.run.dir=run"], tmp_path) == 0
-    for option in ("--attention", "--pharaoh", "--replace-unknown"):
-        said = refusal("predict", tmp_path / "run", "ein mann .", option, tmp_path / "out")
-        assert f"{option}: this network has no attention" in said.err and said.out == ""
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -139,6 +139,9 @@ def test_attention_and_a_search_are_asked_of_the_network(task, kind, model):
     network.attends = {}
     with pytest.raises(ConfigError, match=f"--attention: this network has no attention; .*model={model}"):
         view.prepare(predictor, options)
+    for name in ("pharaoh", "replace_unknown") if task is Translation else ():
+        with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')}: this network has no attention"):
+            view.prepare(predictor, Namespace(**vars(options) | {"attention": None, name: "out"}))
     options.attention, options.beam, options.nbest = None, 3, 2
     view.prepare(predictor, options)
     assert searched == [(3, 2)] * bool(view.searches)

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from tests.data.pairs.toy import generate
 from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns
 from zoo.data.text import tokenization
 from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, find
@@ -117,12 +116,6 @@ def test_find():
     assert find("aha, a!", ["a", "ha", ",", "a", "!"]) == [(0, 1), (1, 3), (3, 4), (5, 6), (6, 7)]
     with pytest.raises(ValueError, match="substring"):
         find("ab", ["b", "a"])
-
-
-def test_the_toy_is_written_in_the_tokenizers_words():
-    for pair in generate(20, seed=3):
-        german = RuleTokenizer("words", "de", lower=False)
-        assert german.split(german.join(pair.source)).shown == pair.source
 
 
 def test_spacy_is_an_extra(monkeypatch):
