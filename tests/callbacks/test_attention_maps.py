@@ -9,8 +9,7 @@ from torch import nn
 
 from tests.callbacks import runs
 from zoo.callbacks import pictures
-from zoo.callbacks.examples import FirstExamples
-from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
+from zoo.callbacks.pictures import AttentionMaps, FirstExamples, WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.errors import ZooError
 from zoo.visualize.classification import ClassificationView

@@ -46,8 +46,8 @@ def test_data_are_what_their_classes_say():
 def test_the_list_names_models_data_and_experiments_with_what_they_are(capsys):
     main(["list"])
     listing = " ".join(capsys.readouterr().out.split())
-    for entry in (*catalogue.datasets().values(), *catalogue.experiments().values()):
-        assert f"{entry.name} {entry.about}" in listing
+    about = {entry.name: entry.about for entry in catalogue.datasets().values()} | catalogue.experiments()
+    assert all(f"{name} {text}" in listing for name, text in about.items())
     for entry in catalogue.models().values():
         assert f"{entry.name} {entry.title}" in listing
 
