@@ -9,13 +9,11 @@ import pytest
 import torch
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
-from tests.commands import compositions, jobs, problem, resolve
-from zoo.errors import ConfigError
+from tests.commands import problem, resolve
 from zoo.run.catalogue import data_for, datasets, experiments, models, models_for
 from zoo.run.compose import compose
 
@@ -110,10 +108,6 @@ def test_the_default_is_han_on_yelp() -> None:
     assert {key: cfg[key] for key in cfg if key != "hydra"} == {key: named[key] for key in named if key != "hydra"}
 
 
-def test_several_loggers_at_once() -> None:
-    assert set(compose(["logger=[csv,tensorboard,wandb]"]).logger) == {"csv", "tensorboard", "wandb"}
-
-
 @pytest.mark.parametrize("path", sorted((CONF / "data").glob("*.yaml")), ids=name)
 def test_data_says_what_it_is_and_picks_its_task(path: Path) -> None:
     assert header(path), f"{name(path)}: begin with a comment line, `zoo list` shows it"
@@ -198,36 +192,8 @@ def test_configuration_files_give_no_facts_of_the_data() -> None:
         assert not {key for key in keys if re.search(r"vocab|class|num_labels|spec", str(key))}, name(path)
 
 
-@pytest.mark.parametrize(
-    ("overrides", "error"),
-    [
-        ("modle=han", HydraException),
-        ("model=hna", HydraException),
-        ("trainer.max_epoch=3", HydraException),
-        ("seed=abc", ConfigError),
-        ("model.word_hidden_dim=wide", ConfigError),
-        ("+model.depth=3", ConfigError),
-        ("data.batch_size=8", HydraException),
-        ("data.loader.batch_size=many", ConfigError),
-    ],
-)
-def test_a_wrong_override_is_found(overrides: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        compositions(tuple(overrides.split()))
-
-
 @pytest.mark.parametrize("name", ["encoder_decoder_wmt14", "rnnsearch_wmt14", "luong_wmt14"])
 def test_half_as_many_words_as_the_source_and_the_end(name: str) -> None:
     """The authors forbid the end before half the source's length in words, and our lengths count the end."""
     decoding = instantiate(compose([f"experiment={name}"]).decoding)
     assert decoding.rules.lengths(torch.tensor([10])).shortest.tolist() == [6]
-
-
-def test_a_sweep_is_taken_apart() -> None:
-    overrides = ["model.dropout=0.1,0.2", "seed=1,2", "compile=false"]
-    assert list(jobs(overrides, multirun=True)) == [
-        ["model.dropout=0.1", "seed=1", "compile=false"],
-        ["model.dropout=0.1", "seed=2", "compile=false"],
-        ["model.dropout=0.2", "seed=1", "compile=false"],
-        ["model.dropout=0.2", "seed=2", "compile=false"],
-    ]

@@ -81,10 +81,6 @@ def header_problems(docstring: str | None) -> list[str]:
 BY_NAME = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
-def test_there_are_models() -> None:
-    assert "han" in MODELS
-
-
 @BY_NAME
 def test_header(model: Model) -> None:
     module = inspect.getmodule(model.cls)

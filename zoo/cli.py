@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from zoo import __version__
 from zoo.errors import CheckpointError, ConfigError, DataError, ZooError, did_you_mean
 from zoo.run.streams import as_json, patient_streams
 
@@ -42,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    root.add_argument("--version", action="version", version=f"attention-zoo {__version__}")
     root.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     commands = root.add_subparsers(dest="command", required=True, metavar="list | train | predict | data")
 
@@ -152,6 +155,9 @@ def main(arguments: list[str] | None = None) -> None:
     except ZooError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("\nstopped by Ctrl-C", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     except Exception as error:
         from zoo.run.messages import explain
 

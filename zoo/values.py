@@ -36,8 +36,10 @@ def hold(key: str, value: Any, hint: Any) -> None:
     """Raise ConfigError, `key=value: expected ..., found ...`, unless plain `value` fits the annotation `hint`."""
     try:
         allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
-    except (PydanticUserError, SchemaError):
-        return  # a kind of class that has a check of its own, such as a dataclass, or an interface
+    except (PydanticUserError, SchemaError) as error:
+        if getattr(hint, "_is_protocol", False) and not isinstance(value, dict):
+            raise refusal(key, value, OBJECT) from error
+        return  # a kind of class that has a check of its own, such as a dataclass
     try:
         # as JSON a list may become a tuple, but "2" does not become a number, and true does not become 1
         allowed.validate_json(json.dumps(value))

@@ -72,6 +72,7 @@ def test_real_numbers_inside_are_cast_and_others_are_not():
     cast = forest().cast(torch.bfloat16)
     assert {level.nodes.dtype for level in cast.levels} == {cast.weights["left"][0].dtype} == {torch.bfloat16}
     assert cast.edges.parents.dtype == torch.int64
+    assert torch.equal(cast.packing.cell, forest().packing.cell) and cast.words == forest().words
 
 
 def test_what_results_are_judged_by_is_not_cast():

@@ -8,6 +8,7 @@ from PIL import Image
 
 from zoo.data.cloze.books import Books
 from zoo.data.cloze.cnn import _read_folder
+from zoo.data.documents.own import OwnDocuments
 from zoo.data.documents.sources import folder_source
 from zoo.data.documents.yelp import Yelp
 from zoo.data.images.decoding import UnusablePicture, decode
@@ -15,6 +16,7 @@ from zoo.data.images.files import image_files
 from zoo.data.points.files import OwnPoints
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import find_splits
+from zoo.errors import DataError
 from zoo.visualize.captioning import CaptioningView
 
 
@@ -43,6 +45,15 @@ def test_files_of_a_folder(tmp_path):
     assert find_splits(tmp_path, [".txt"]) == {"train": [tmp_path / "train.txt"]}
     source = Yelp(source=str(tmp_path)).open_source()
     assert [file for file, *_ in source.identity["files"]["train"]] == [str(tmp_path / "b.review.json")]
+
+
+def test_a_hidden_file_that_is_named_is_read_and_a_folder_of_them_is_explained(tmp_path):
+    table = "text,label\n" + "".join(f"text {n},{n % 2}\n" for n in range(4))
+    for name in (".csv", ".own.csv"):
+        (tmp_path / name).write_text(table)
+        assert len(list(OwnDocuments(path=str(tmp_path / name)).open_source().splits["train"](BadRows()))) == 4
+    with pytest.raises(DataError, match="all names in this folder begin with a dot, and such files are ignored; exp"):
+        OwnDocuments(path=str(tmp_path)).open_source()
 
 
 def test_books(tmp_path):

@@ -69,11 +69,6 @@ def test_a_majority(counts, share):
     )
 
 
-def test_a_majority_of_documents(tmp_path, cache_dir):
-    (note,) = notes(own(table(tmp_path / "a.csv", [(text, n % 8 == 0) for n, (text, _) in enumerate(VARIED)])))
-    assert "of the training documents are of class" in note
-
-
 def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):
     chinese = [("这家餐厅很好。我喜欢，真的！" + "很" * (n % 7), n % 2) for n in range(40)]
     found = notes(own(table(tmp_path / "a.csv", chinese)))

@@ -12,10 +12,9 @@ from zoo.data.documents.own import OwnDocuments
 from zoo.data.documents.readers import read_table, read_yelp_json
 from zoo.data.encodings import proposal
 from zoo.data.images.readers import read_coco, read_karpathy
-from zoo.data.options import LoaderOptions
 from zoo.data.rows import BadRows, Lines, NotJson, guarded, parse_json, read_lines, reading
 from zoo.data.stories.readers import read_json
-from zoo.errors import ConfigError, DataError
+from zoo.errors import DataError
 
 
 def test_a_picture_that_cannot_be_decoded_is_named(tmp_path):
@@ -130,11 +129,6 @@ def test_the_key_reaches_the_files_and_tells_prepared_data_apart(tmp_path, monke
     assert "schön" in data.encoder.vocabulary
     latin = OwnDocuments(path=str(table(tmp_path)), text={"minimum_frequency": 1}, loader={"encoding": "latin-1"})
     assert latin._folder(latin.open_source()) != data._folder(data.open_source())
-
-
-def test_an_encoding_that_is_not_there():
-    with pytest.raises(ConfigError, match=r"data.loader.encoding=utf9: unknown encoding; expected .*utf-8"):
-        LoaderOptions(encoding="utf9")
 
 
 def test_a_line_far_into_a_file_shows_its_encoding(tmp_path, monkeypatch):

@@ -98,11 +98,12 @@ def test_a_generator_that_may_hold_what_its_name_does_not_tell_is_refused(genera
         sample_source(generate, SIZES, "numbers")
 
 
-@pytest.mark.parametrize("changed", ["corpus.py", "samples/words.py"])
+@pytest.mark.parametrize("changed", ["corpus.py", "samples/words.py", "samples/words.toml"])
 def test_another_generator_is_another_sample(tmp_path, changed):
     """A sample is identified by the code of its generator and by the word lists in its family's `samples`."""
     (tmp_path / "samples").mkdir()
-    (tmp_path / "samples" / "words.py").write_text("WORDS = 'good bad'\n")
+    for name in ("words.py", "words.toml"):
+        (tmp_path / "samples" / name).write_text("WORDS = 'good bad'\n")
     corpus = tmp_path / "corpus.py"
     corpus.write_text("def generate(count, *, seed):\n    return iter(())\n")
     module = {"__name__": "corpus"}

@@ -74,14 +74,6 @@ def whole(tmp_path_factory):
     return module.seen
 
 
-def test_every_epoch_has_each_document_once_in_an_order_of_its_own(whole):
-    epochs = [[batch for epoch, _, batch in whole if epoch == n] for n in range(3)]
-    for batches in epochs:
-        assert len(batches) == STEPS
-        assert sorted(number for batch in batches for number in batch) == list(range(50))
-    assert epochs[0] != epochs[1] != epochs[2]
-
-
 @pytest.mark.parametrize(("step", "workers"), [(2, 0), (4, 2), (5, 0), (8, 2), (10, 0)])
 def test_resumed_where_it_stood(tmp_path, whole, step, workers):
     path = tmp_path / "stopped.ckpt"

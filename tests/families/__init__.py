@@ -1,6 +1,5 @@
 """Random batches for the contract tests: one file per task, with its `FAMILY`. Nothing lists them."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -23,7 +22,7 @@ MORE = 2
 """Padding that is added to every axis."""
 
 
-class Family(ABC):
+class Family:
     """The facts about a task's data that the contracts need.
 
     Most batches are padded tensors: `grids` names the mask of each, and cutting, padding and scribbling follow from it.
@@ -45,16 +44,29 @@ class Family(ABC):
     scribble: ClassVar[dict[str, float]] = {}
     """Other content for the padding of a tensor, where it is not 7; masks are left as they are."""
 
-    long_batch: Callable[[], Any]
-    """Returns examples with rows of hundreds of positions to attend to: sums in half precision go wrong there."""
-    without_targets: Callable[[Any], Any]
-    """Returns the examples of a batch in the form of a prediction."""
+    sizes: ClassVar[Sequence[Any]]
+    """The unequal sizes of the examples of a batch, as `of_sizes` reads them."""
+    nothing: ClassVar[Sequence[Any]]
+    """The sizes of the examples that hold nothing at all."""
+    long: ClassVar[Sequence[Any]]
+    """Sizes with rows of hundreds of positions to attend to: sums in half precision go wrong there."""
+    targets: ClassVar[tuple[str, ...]] = ()
+    """The fields of a batch that are None when predicting."""
+    of_sizes: Callable[[Any, int], Any]
+    """Returns a random batch with targets, from the sizes of its examples and a seed."""
     loss: Callable[[Output, Any], Tensor]
     """The task's loss, from the output for a batch."""
 
-    @abstractmethod
     def batch(self, seed: int, *, empty: bool = True) -> Any:
-        """Examples of unequal size with targets; one of them holds nothing at all where `empty`."""
+        """Examples of unequal size with targets; one or more of them hold nothing at all where `empty`."""
+        return self.of_sizes([*self.sizes, *(self.nothing if empty else ())], seed)
+
+    def long_batch(self) -> Any:
+        return self.of_sizes(self.long, 1)
+
+    def without_targets(self, batch: Any) -> Any:
+        """The examples of a batch in the form of a prediction."""
+        return replace(batch, **dict.fromkeys(self.targets))
 
     def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
         """A batch like another one, of `grids`, their masks and `singles`."""
@@ -125,6 +137,7 @@ class Writing(Family):
     """The part that families of a `WritingBatch` share."""
 
     generates = True
+    targets = ("target", "target_input", "target_mask", "target_packing")
     objective: ClassVar[dict[str, Any]] = {"_target_": "zoo.objectives.CrossEntropy"}
     penalty: ClassVar[dict[str, Any]] = {}
     """The penalty on attention, if the task has one."""
@@ -148,9 +161,6 @@ class Writing(Family):
     def readable(self, batch: Any) -> Tensor:
         """(B, V) True at the tokens of each example that a network can read after begin."""
         return (torch.arange(self.spec.target_size) > self.spec.end).expand(len(batch), -1)
-
-    def without_targets(self, batch: Any) -> Any:
-        return replace(batch, target=None, target_input=None, target_mask=None, target_packing=None)
 
     def with_target(self, batch: Any, ids: Sequence[int]) -> Any:
         """A batch of one example with `ids` as what is to be written."""

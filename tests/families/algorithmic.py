@@ -1,6 +1,5 @@
 """Sequences of bits to read and bits to write, for `algorithmic`."""
 
-from dataclasses import replace
 from typing import ClassVar
 
 import torch
@@ -21,13 +20,10 @@ class Bits(Family):
     grids: ClassVar[dict[str, str]] = {"inputs": "step_mask", "scored": "step_mask", "targets": "step_mask"}
     singles = ("index", "group")
 
-    def batch(self, seed: int, *, empty: bool = True) -> BitBatch:
-        return self._of_lengths([6, 3, 9, 1, 4, *([0] if empty else [])], seed)
+    sizes, nothing, long = (6, 3, 9, 1, 4), (0,), (2, LONG)
+    targets = ("targets",)
 
-    def long_batch(self) -> BitBatch:
-        return self._of_lengths([2, LONG], 1)
-
-    def _of_lengths(self, lengths: list[int], seed: int) -> BitBatch:
+    def of_sizes(self, lengths: list[int], seed: int) -> BitBatch:
         generator = torch.Generator().manual_seed(seed)
         mask = mask_of(lengths)
 
@@ -38,9 +34,6 @@ class Bits(Family):
         last = torch.arange(mask.shape[1]) == mask.sum(1, keepdim=True) - 1
         scored = mask & (last | (torch.rand(mask.shape, generator=generator) < 0.5))
         return BitBatch(draw(self.spec.in_width, mask), mask, scored, draw(self.spec.out_width, scored))
-
-    def without_targets(self, batch: BitBatch) -> BitBatch:
-        return replace(batch, targets=None)
 
     def rows(self, batch: BitBatch, kind: str, mask: Tensor) -> Tensor:
         return mask[..., None]  # each step looks at the rows of the network's own memory

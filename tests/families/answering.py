@@ -1,7 +1,6 @@
 """Stories with questions, for `answering`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 import torch
@@ -20,15 +19,13 @@ class Stories(Family):
     grids: ClassVar[dict[str, str]] = {"words": "word_mask", "question": "question_mask"}
     singles = ("answer", "task")
 
-    def batch(self, seed: int, *, empty: bool = True) -> StoryBatch:
-        stories = [[4, 1, 6], [2, 5], [7, 3, 2, 3], [1], [3, 4, 4], *([[]] if empty else [])]
-        return self._of_lengths(stories, [3, 1, 4, 2, 3, *([0] if empty else [])], seed)
+    sizes = (([4, 1, 6], 3), ([2, 5], 1), ([7, 3, 2, 3], 4), ([1], 2), ([3, 4, 4], 3))
+    nothing, long = (([], 0),), (([7], 2), ([1] * LONG, 4))
+    targets = ("answer", "supporting")
 
-    def long_batch(self) -> StoryBatch:
-        return self._of_lengths([[7], [1] * LONG], [2, 4], 1)
-
-    def _of_lengths(self, stories: Sequence[Sequence[int]], questions: Sequence[int], seed: int) -> StoryBatch:
+    def of_sizes(self, sizes: Sequence[tuple[Sequence[int], int]], seed: int) -> StoryBatch:
         """A batch of random words, the numbers of words of each sentence of each story and of each question given."""
+        stories, questions = zip(*sizes, strict=True)
         generator = torch.Generator().manual_seed(seed)
         mask, asked = nested_mask(stories), mask_of(questions)
 
@@ -38,9 +35,6 @@ class Stories(Family):
         answer = torch.randint(2, self.spec.vocabulary_size, (len(stories),), generator=generator)
         task = torch.randint(0, len(self.spec.tasks), (len(stories),), generator=generator)
         return StoryBatch(draw(mask), mask, draw(asked), asked, answer, task=task)
-
-    def without_targets(self, batch: StoryBatch) -> StoryBatch:
-        return replace(batch, answer=None, supporting=None)
 
     def loss(self, output: Output, batch: StoryBatch) -> Tensor:
         assert batch.answer is not None

@@ -1,7 +1,6 @@
 """Documents of sentences of words, for `classification`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 import torch
@@ -20,23 +19,17 @@ class Documents(Family):
     grids: ClassVar[dict[str, str]] = {"words": "word_mask"}
     singles = ("label",)
 
-    def batch(self, seed: int, *, empty: bool = True) -> DocumentBatch:
-        """A sentence may be empty too."""
-        return self._of_lengths([[4, 1, 6], [2, 5], [7, 3, 2, 3], [1], [3, 0, 4], *([[]] if empty else [])], seed)
+    sizes = ([4, 1, 6], [2, 5], [7, 3, 2, 3], [1], [3, 0, 4])  # a sentence may be empty too
+    nothing, long = ([],), ([LONG], [1] * LONG)
+    targets = ("label", "evidence")
 
-    def long_batch(self) -> DocumentBatch:
-        return self._of_lengths([[LONG], [1] * LONG], 1)
-
-    def _of_lengths(self, lengths: Sequence[Sequence[int]], seed: int) -> DocumentBatch:
+    def of_sizes(self, lengths: Sequence[Sequence[int]], seed: int) -> DocumentBatch:
         """A batch of random words, the numbers of words of each sentence of each document given."""
         generator = torch.Generator().manual_seed(seed)
         mask = nested_mask(lengths)
         words = torch.randint(2, self.spec.vocabulary_size, mask.shape, generator=generator).masked_fill(~mask, 0)
         label = torch.randint(0, self.spec.num_classes, (len(lengths),), generator=generator)
         return DocumentBatch(words, mask, label)
-
-    def without_targets(self, batch: DocumentBatch) -> DocumentBatch:
-        return replace(batch, label=None, evidence=None)
 
     def loss(self, output: Output, batch: DocumentBatch) -> Tensor:
         assert batch.label is not None

@@ -1,6 +1,6 @@
 """Documents, queries with a blank, and candidates from the document, for `cloze`."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -26,19 +26,16 @@ class Questions(Family):
     padding: ClassVar[dict[str, int]] = {"occurrence": -1}
     scribble: ClassVar[dict[str, float]] = {"occurrence": 0}
 
-    def batch(self, seed: int, *, empty: bool = True) -> ClozeBatch:
-        """One document holds nothing where `empty`, and one query; a document of one word has one candidate."""
-        sizes = [(9, 4), (1, 2), (12, 6), (7, 1), (10, 3), *([(0, 3), (6, 0)] if empty else [])]
-        return self._of_lengths(sizes, 4, seed)
+    sizes, nothing, long = ((9, 4), (1, 2), (12, 6), (7, 1), (10, 3)), ((0, 3), (6, 0)), ((LONG, 5), (7, LONG))
+    targets = ("answer", "evidence")
 
-    def long_batch(self) -> ClozeBatch:
-        return self._of_lengths([(LONG, 5), (7, LONG)], 10, 1)
-
-    def _of_lengths(self, sizes: list[tuple[int, int]], candidates: int, seed: int) -> ClozeBatch:
+    def of_sizes(self, sizes: Sequence[tuple[int, int]], seed: int) -> ClozeBatch:
         """Random words with the given lengths of documents and queries.
 
-        Words of a document repeat, candidates too; the last candidate of a long document does not occur in it.
+        Words of a document repeat, candidates too; a document of one word has one candidate, and the last candidate of
+        a long document does not occur in it.
         """
+        candidates = 10 if sizes is self.long else 4
         draw = torch.Generator().manual_seed(seed)
         document_mask, query_mask = map(mask_of, zip(*sizes, strict=True))
         document = torch.randint(3, 12, document_mask.shape, generator=draw).masked_fill(~document_mask, 0)
@@ -55,9 +52,6 @@ class Questions(Family):
             candidate_mask[row, : max(len(words) + (length > 6), 1)] = True
             answer[row] = torch.randint(max(len(words), 1), (1,), generator=draw)
         return ClozeBatch(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
-
-    def without_targets(self, batch: ClozeBatch) -> ClozeBatch:
-        return replace(batch, answer=None, evidence=None)
 
     def rows(self, batch: ClozeBatch, kind: str, mask: Tensor) -> Tensor:
         """There is no attention where nothing is asked, or of nothing."""

@@ -1,5 +1,6 @@
 """Sets of points and pointers into them, for `pointing`."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -18,16 +19,11 @@ class Points(Writing):
     grids: ClassVar[dict[str, str]] = {"points": "point_mask", "target": "target_mask"}
     scribble: ClassVar[dict[str, float]] = {"points": 0.7}
 
-    def batch(self, seed: int, *, empty: bool = True) -> PointBatch:
-        """One set has a single point, one none where `empty`; the smallest target is the end alone."""
-        points, targets = [5, 1, 7, 3, 4, *([0] if empty else [])], [6, 2, 4, 1, 5, *([1] if empty else [])]
-        return self._of_lengths(points, targets, seed)
+    sizes, nothing, long = ((5, 6), (1, 2), (7, 4), (3, 1), (4, 5)), ((0, 1),), ((LONG, 4), (3, 2))
 
-    def long_batch(self) -> PointBatch:
-        return self._of_lengths([LONG, 3], [4, 2], 1)
-
-    def _of_lengths(self, points: list[int], targets: list[int], seed: int) -> PointBatch:
-        """Random points, and pointers at them, the end last."""
+    def of_sizes(self, sizes: Sequence[tuple[int, int]], seed: int) -> PointBatch:
+        """Random points, and pointers at them, the end last; the smallest target is the end alone."""
+        points, targets = zip(*sizes, strict=True)
         draw = torch.Generator().manual_seed(seed)
         count, length = torch.tensor(points)[:, None], torch.tensor(targets)[:, None]
         point_mask, mask = mask_of(points), mask_of(targets)

@@ -1,5 +1,6 @@
 """Pairs of sequences, for `translation`."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -22,21 +23,17 @@ class Pairs(Writing):
     grids: ClassVar[dict[str, str]] = {"source": "source_mask", "target": "target_mask"}
     encoder = SimpleNamespace(text_options=PairTextOptions(), languages=("en", "en"))
 
-    def batch(self, seed: int, *, empty: bool = True) -> PairBatch:
-        """The smallest source and target hold their end alone; one source holds not even that where `empty`."""
-        sources, targets = [5, 2, 7, 1, 4, *([0] if empty else [])], [6, 1, 3, 2, 7, *([2] if empty else [])]
-        return self._of_lengths(sources, targets, seed)
+    sizes, nothing, long = ((5, 6), (2, 1), (7, 3), (1, 2), (4, 7)), ((0, 2),), ((LONG, 4), (3, 2))
 
-    def long_batch(self) -> PairBatch:
-        return self._of_lengths([LONG, 3], [4, 2], 1)
-
-    def _of_lengths(self, sources: list[int], targets: list[int], seed: int) -> PairBatch:
+    def of_sizes(self, sizes: Sequence[tuple[int, int]], seed: int) -> PairBatch:
+        """The smallest source and target hold their end alone, and an empty source not even that."""
+        sources, targets = zip(*sizes, strict=True)
         generator = torch.Generator().manual_seed(seed)
         source, source_mask = self._side(sources, self.spec.source_size, generator)
         target, target_mask = self._side(targets, self.spec.target_size, generator)
         return PairBatch(source, source_mask, target=target, target_mask=target_mask, begin=self.spec.begin)
 
-    def _side(self, lengths: list[int], size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def _side(self, lengths: Sequence[int], size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         mask = mask_of(lengths)
         ids = torch.randint(4, size, mask.shape, generator=generator)
         ids = torch.where(torch.arange(max(lengths)) == torch.tensor(lengths)[:, None] - 1, self.spec.end, ids)

@@ -1,8 +1,6 @@
 """Trees with a class at every node, for `tree_classification`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,20 +10,20 @@ from tests.families.trees import WORDS, TreeFamily, random_trees
 from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.models.output import Output
-from zoo.tasks.tree_classification import TreeClassification, total_loss
+from zoo.tasks.tree_classification import total_loss
 
 
 class LabelledTrees(TreeFamily):
     """Trees with a class at every node, for `tree_classification`."""
 
+    task_class = "zoo.tasks.tree_classification.TreeClassification"
     spec = LabelledTreeSpec(
         WORDS, arity=2, binary=True, words_inside=False, classes=("bad", "fair", "good"), polarity=(-1, 0, 1)
     )
 
-    def batch(self, seed: int, *, empty: bool = True) -> TreeBatch:
-        return self.of_lengths([5, 1, 9, 2, 4, *([0] if empty else [])], seed)
+    sizes, nothing, targets = (5, 1, 9, 2, 4), (0,), ("label", "evidence")
 
-    def of_lengths(self, lengths: Sequence[int], seed: int) -> TreeBatch:
+    def of_sizes(self, lengths: Sequence[int], seed: int) -> TreeBatch:
         """Label leaves by their words and roots at random.
 
         Other labels could not be memorised, because a word that occurs twice has one vector.
@@ -37,17 +35,11 @@ class LabelledTrees(TreeFamily):
         label[trees.node] = trees.distinct[trees.word_at[trees.word_of]] % self.spec.num_classes
         return TreeBatch(trees, torch.arange(len(lengths)), label, None)
 
-    def without_targets(self, batch: TreeBatch) -> TreeBatch:
-        return replace(batch, label=None, evidence=None)
-
     def scores(self, output: Output, batch: TreeBatch) -> Tensor:
         return batch.trees.forest.cells.unpack(output.logits)
 
     def loss(self, output: Output, batch: TreeBatch) -> Tensor:
         return total_loss(output.logits, batch) / len(batch) + sum(output.losses.values())
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> TreeClassification:
-        return TreeClassification(model=model, monitor="val/loss", mode="min")
 
 
 FAMILY = LabelledTrees()

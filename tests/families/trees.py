@@ -1,31 +1,21 @@
 """Random trees, for the families of both tasks that read them."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
-from tests.families import LONG
+from tests.families import LONG, Family
 from zoo.data.trees.batch import Trees
 
 WORDS = 30
 """Size of the vocabulary."""
 
 
-class TreeFamily(ABC):
+class TreeFamily(Family):
     """The parts of a family that are the same for both tasks. Batches of trees have no padding."""
 
-    generates = False
-    encoder = None
-
-    @abstractmethod
-    def of_lengths(self, lengths: Sequence[int], seed: int) -> Any:
-        """A batch of random trees over so many words each."""
-
-    def long_batch(self) -> Any:
-        return self.of_lengths([LONG, 3], 1)
+    long = (LONG, 3)
 
     def part(self, batch: Any, rows: Sequence[int]) -> Any:
         return batch.chosen(rows)
@@ -35,9 +25,6 @@ class TreeFamily(ABC):
 
     def scribbled(self, batch: Any) -> Any:
         return batch
-
-    def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
-        return mask
 
 
 def random_binary(words: int, draw: np.random.Generator) -> list[int]:

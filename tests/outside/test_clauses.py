@@ -19,11 +19,11 @@ from tests.contract_generation import FOR_GENERATION
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 NETWORKS = {
-    "tiny_tagging.network.LooksBack": ("family", {"embedding_dim": 16}, (*FOR_ALL, *FOR_CLASSES)),
-    "tiny_pair.network.Pair": ("points", {"hidden_dim": 16}, FOR_ALL),
-    "tiny_stream.network.CharLSTM": ("windows", {"hidden_dim": 16}, (*FOR_ALL, *FOR_CLASSES, *FOR_STREAMS)),
-    "tiny_listening.network.Listener": ("listening_family", {"hidden_dim": 16}, (*FOR_ALL, *FOR_GENERATION)),
-    "tiny_listening.network.TwoLevels": ("listening_family", {"hidden_dim": 16}, (*FOR_ALL, *FOR_GENERATION)),
+    "tiny_tagging.LooksBack": ("Sequences", {"embedding_dim": 16}, (*FOR_ALL, *FOR_CLASSES)),
+    "tiny_pair.Pair": ("RandomPoints", {"hidden_dim": 16}, FOR_ALL),
+    "tiny_stream.CharLSTM": ("RandomWindows", {"hidden_dim": 16}, (*FOR_ALL, *FOR_CLASSES, *FOR_STREAMS)),
+    "tiny_listening.Listener": ("Sounds", {"hidden_dim": 16}, (*FOR_ALL, *FOR_GENERATION)),
+    "tiny_listening.TwoLevels": ("Sounds", {"hidden_dim": 16}, (*FOR_ALL, *FOR_GENERATION)),
 }
 """The batches of each network, its size, and the clauses that it keeps."""
 
@@ -31,7 +31,7 @@ NETWORKS = {
 def case(name, wrap=None):
     module, _, cls = name.rpartition(".")
     batches, size, _ = NETWORKS[name]
-    family = import_module(f"tests.outside.{batches}").FAMILY
+    family = getattr(import_module("tests.outside.batches"), batches)()
     build = partial(getattr(import_module(module), cls), family.spec, **size)
     return Case(build if wrap is None else lambda: wrap(build()), family)
 
@@ -70,4 +70,4 @@ class ReadsAhead(Wrapped):
 )
 def test_a_broken_stream_is_found(fault, clause):
     with pytest.raises(AssertionError):
-        clause(case("tiny_stream.network.CharLSTM", fault))
+        clause(case("tiny_stream.CharLSTM", fault))

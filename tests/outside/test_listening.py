@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
 import zoo
 from tests.commands import forgotten
@@ -90,7 +89,7 @@ SMALL = ["data.sample.train=64", "data.sample.val=9", "data.sample.test=9", "tra
 
 
 def test_a_resumed_run_and_two_ranks_make_the_steps_of_one(program_env, tmp_path, monkeypatch):
-    from tiny_listening.task import Listening
+    from tiny_listening import Listening
 
     words = [*HERE, *TINY, *SMALL, "model=listener", "callbacks=none", "regularizer=[coverage]"]
     killed_and_resumed(words, tmp_path, Listening, monkeypatch, 3)
@@ -100,7 +99,7 @@ def test_a_resumed_run_and_two_ranks_make_the_steps_of_one(program_env, tmp_path
 
 def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch):
     """Without the positions in the state of `start`, one line names attention, width and mask."""
-    from tiny_listening.network import Listener
+    from tiny_listening import Listener
 
     from zoo.layers.state import State
 
@@ -120,11 +119,9 @@ def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch
 
 def test_the_memory_of_the_listener_is_a_quarter_of_the_frames():
     """A quarter, rounded up twice, of each sound, whatever else is in the batch."""
-    from tiny_listening.network import Listener
+    from tiny_listening import Listener
 
-    from tests.outside.listening_family import FAMILY, quarter
+    from tests.outside.batches import Sounds
 
-    batch = FAMILY.batch(1)
-    mask = Listener(FAMILY.spec).start(batch).memories["source"].mask
-    assert torch.equal(mask, quarter(batch.frame_mask))
+    mask = Listener(Sounds.spec).start(Sounds().batch(1)).memories["source"].mask
     assert mask.sum(1).tolist() == [-(-frames // 4) for frames in (5, 2, 9, 1, 4, 0)]

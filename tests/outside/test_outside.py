@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-import zoo
 from tests.commands import forgotten
 from tests.run.programs import ROOT, launch, result
 from zoo.cli import main
@@ -124,7 +123,7 @@ def test_data(capsys):
 
 @pytest.mark.usefixtures("own_folder")
 def test_its_notes_stand_in_the_log_too(caplog):
-    from tiny_tagging.data import Repeats
+    from tiny_tagging import Repeats
 
     data = Repeats(sample={"train": 61, "val": 100, "test": 100})
     data.prepare_data()
@@ -157,12 +156,6 @@ def test_predict(finished, tmp_path, capsys):
     assert [row[0] for row in csv.reader((tmp_path / "o.csv").open())] == ["line", "1", "2", "3"]
     assert "a b" in (tmp_path / "o.html").read_text()
     assert {path.name for path in tmp_path.glob("*.svg")} == {"o-1.svg", "o-3.svg"}
-
-
-@pytest.mark.usefixtures("own_folder")
-def test_load_in_code(finished):
-    (prediction,) = zoo.load(finished)(["abca"])
-    assert prediction.symbols == tuple("abca") and set(prediction.tags) <= {"new", "again"}
 
 
 def test_a_checkpoint_without_its_folder_names_what_is_missing(finished, monkeypatch, capsys):
@@ -199,9 +192,3 @@ def test_a_group_that_only_its_task_has(tmp_path, capsys):
     assert launch([*HERE, "+curriculum=easy"], tmp_path) == 2
     assert "curriculum: classification, the task of these data, does not use this group" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.usefixtures("own_folder")
-def test_its_configuration_composes_with_every_group_of_ours():
-    cfg = compose([*TINY, "optimizer=adamw", "scheduler=cosine", "trainer=fast"])
-    assert cfg.task._target_ == "tiny_tagging.task.Tagging" and cfg.task.mode == "max"

@@ -78,7 +78,7 @@ def test_the_optimiser_of_a_group_is_checked_like_the_first(tmp_path, capsys):
 
 @pytest.mark.parametrize("callbacks", ["none", "[default,averaging]"])
 def test_a_run_resumed_within_an_epoch_gives_the_weights_of_an_uninterrupted_one(tmp_path, monkeypatch, callbacks):
-    from tiny_pair.task import Adversarial
+    from tiny_pair import Adversarial
 
     every = [*HERE, *TINY, f"callbacks={callbacks}", "trainer.max_epochs=2", "scheduler=cosine"]
     killed_and_resumed(every, tmp_path, Adversarial, monkeypatch, 8)

@@ -36,7 +36,7 @@ def finished(tmp_path_factory):
 
 def test_what_a_run_leaves(finished):
     """The test is one long pass over the text; rates and tables are in characters and continue, too."""
-    from tiny_stream.data import tale
+    from tiny_stream import tale
 
     facts = result(finished)
     assert facts["rate"]["unit"] == "characters/s" and facts["rate"]["value"] > facts["examples_per_second"] > 0
@@ -73,7 +73,7 @@ def test_predict(finished, capsys):
 
 def test_a_run_resumed_within_an_epoch_gives_the_weights_of_an_uninterrupted_one(tmp_path, monkeypatch):
     """In the first and in the second epoch of 4 steps, with validations within an epoch."""
-    from tiny_stream.task import LanguageModelling
+    from tiny_stream import LanguageModelling
 
     every = [*HERE, *TINY, "callbacks=none", "trainer.max_epochs=2", "trainer.val_check_interval=2"]
     killed_and_resumed(every, tmp_path, LanguageModelling, monkeypatch, 3, 6)
@@ -104,7 +104,7 @@ def test_another_number_of_processes(program_env, tmp_path, capsys):
 
 
 def test_data_that_are_not_a_stream_are_refused(tmp_path, monkeypatch, capsys):
-    from tiny_stream.data import Tales
+    from tiny_stream import Tales
 
     monkeypatch.setattr(Tales, "continues", False)
     assert launch([*HERE, *TINY], tmp_path) == 2

@@ -1,12 +1,14 @@
-"""The catalogue is read without importing what it lists, and says what the classes say."""
+"""The catalogue is read without importing what it lists, and says what the classes say; `zoo list` prints it."""
 
 import inspect
+import json
 import subprocess
 import sys
 
 import pytest
 from hydra.utils import get_class
 
+import zoo
 from tests.catalogue import MODELS, ROOT
 from zoo.cli import main
 from zoo.errors import ConfigError
@@ -44,8 +46,8 @@ def test_data_are_what_their_classes_say():
 def test_the_list_names_models_data_and_experiments_with_what_they_are(capsys):
     main(["list"])
     listing = " ".join(capsys.readouterr().out.split())
-    for entry in (*catalogue.datasets().values(), *catalogue.experiments().values()):
-        assert f"{entry.name} {entry.about}" in listing
+    about = {entry.name: entry.about for entry in catalogue.datasets().values()} | catalogue.experiments()
+    assert all(f"{name} {text}" in listing for name, text in about.items())
     for entry in catalogue.models().values():
         assert f"{entry.name} {entry.title}" in listing
 
@@ -123,3 +125,55 @@ def test_a_class_that_is_inherited_from_and_passed_on(package):
 def test_what_cannot_be_read_is_said_in_one_line(package, dotted, message):
     with pytest.raises(ConfigError, match=message):
         Declared(dotted).value("tasks")
+
+
+def listed(capsys, *words):
+    main(["list", *words, "--json"])
+    return {part: [entry["name"] for entry in found] for part, found in json.loads(capsys.readouterr().out).items()}
+
+
+def test_words_choose_parts_tasks_and_names(capsys):
+    everything = listed(capsys)
+    assert list(everything) == ["models", "data", "experiments"] and len(everything["models"]) > 20
+    assert listed(capsys, "models") == {"models": everything["models"]}
+    assert "luong" in listed(capsys, "models", "translation")["models"]
+    assert "han" not in listed(capsys, "models", "translation")["models"]
+    found = listed(capsys, "han")
+    assert "han" in found["models"] and len(found["models"]) < 5
+    assert listed(capsys, "Yang")["models"][0] == "han", "an author, and capitals do not matter"
+    assert set(listed(capsys, "data", "pointing")["data"]) == {
+        "convex_hull",
+        "delaunay",
+        "points",
+        "sort_numbers",
+        "tsp",
+    }
+
+
+def test_lines_have_no_blanks_at_their_ends_and_are_indented_where_they_go_on(capsys):
+    main(["list"])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 120 and line == line.rstrip() for line in lines)
+    start = lines.index("Data: data=NAME")
+    names = {line.split()[0] for line in lines[start + 2 :] if line and not line.startswith((" ", "Experiments"))}
+    main(["list", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert names == {entry["name"] for part in ("data", "experiments") for entry in found[part]}
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"attention-zoo {zoo.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["list", "hann"], "error: zoo list hann: nothing in the catalogue has hann; did you mean zoo list han?"),
+        (["predcit", "last"], "error: zoo predcit: unknown command; did you mean zoo predict?"),
+        (["evaluate"], "error: zoo evaluate: unknown command; available: data, list, predict, train"),
+    ],
+)
+def test_a_word_that_is_not_there_gets_the_nearest(refusal, words, expected):
+    assert refusal(*words).err.strip() == expected

@@ -28,12 +28,6 @@ from zoo.tasks import Classification
 CONTENT = {"zoo": {"format": 1}, "state_dict": {"w": torch.arange(3.0)}}
 
 
-def test_write_and_read(tmp_path):
-    AtomicCheckpointIO().save_checkpoint(CONTENT, tmp_path / "new" / "a.ckpt")
-    assert read_checkpoint(tmp_path / "new" / "a.ckpt")["state_dict"]["w"].tolist() == [0, 1, 2]
-    assert os.listdir(tmp_path / "new") == ["a.ckpt"]
-
-
 @pytest.mark.parametrize("where", ["fsync", "replace"])
 def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch, where):
     path = tmp_path / "a.ckpt"

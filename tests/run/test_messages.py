@@ -25,6 +25,7 @@ MISTAKES = """\
 modl=han -> modl: unknown key; did you mean model?
 model=hann -> @: unknown model; did you mean model=han?
 data=yellp -> did you mean data=yelp?
+data=images -> data=images: a family of data, not a data set; available: captions, coco, flickr30k
 experimnt=x -> experimnt: unknown key; did you mean experiment?
 experiment=han_yelp215 -> did you mean experiment=han_yelp2015?
 seeed=2 -> did you mean seed?
@@ -57,6 +58,18 @@ model.word_pooling=median -> @: expected attention, mean or max, found 'median';
 data.loader.batch_size=0 -> @: expected a whole number from 1 on, found 0
 data.loader.batch_size=many -> @: expected a whole number from 1 on, found 'many'
 data.text.lower='yes' -> data.text.lower=yes: expected true or false, found 'yes'
+data.loader.batch_size=true -> @: expected a whole number from 1 on, found true
+data.loader.max_tokens=1.5 -> @: expected a whole number from 1 on or null, found 1.5
+data.loader.num_workers=-1 -> @: expected a whole number from 0 on, found -1
+data.loader.on_bad_row=skipp -> @: expected error or skip, found 'skipp'; did you mean 'skip'?
+data.loader.cache_dir=3 -> @: expected text or null, found 3
+data.loader.encoding=utf9 -> @: unknown encoding; expected the name of an encoding, such as utf-8
+data.text.sentences=dots -> @: expected punkt or lines, found 'dots'
+data.text.language=de-1 -> @: expected the code of a language, such as de, found 'de-1'
+data.text.max_words=0 -> @: expected a whole number from 1 on, found 0
+data.split.val=1 -> @: expected a share between 0 and 1, found 1
+data.split.val=a.csv -> @: expected a share between 0 and 1, found 'a.csv'
+data.sample.seed=-1 -> @: expected a whole number from 0 on, found -1
 optimizer.lr=fast -> @: expected a number from 0 on, found 'fast'
 optimizer.lr=-1 -> @: expected a number from 0 on, found -1
 optimizer.betas=[0.9,1] -> optimizer.betas=[0.9, 1]: expected a list of 2 (each a number from 0 to below 1)
@@ -109,6 +122,7 @@ model._target_=os.getcwd -> model._target_: os.getcwd is not a class
 decoding._target_=os.getcwd -> decoding._target_: os.getcwd is not a class
 decoding._target_=tests.run.test_messages.Anything -> not a subclass of Decoding; inherit from zoo.decoding.D
 model=luong model.score=my_zoo.MyScore -> model.score: my_zoo.MyScore cannot be imported: No module
+objective=reinforce objective.reward=bleu -> @: expected a group with a _target_, found 'bleu'
 model=luong model.score=doot -> @: expected dot, scaled_dot,
 model.score=doot -> found 'doot'; did you mean 'dot'?
 objective=reenforce -> did you mean objective=reinforce?
@@ -120,6 +134,13 @@ decoding.nbest=9 -> decoding.nbest=9, beam_size=5: expected nbest from 1 to beam
 regularizer=coverage regularizer.coverage.tou=1 -> tou
 regularizer=coverage regularizer.coverage.tau=0 -> @: expected a number above
 scheduler=noam scheduler.scheduler.warmup=0 -> @: expected a whole number
+[model=luong data=multi30k]
+data.text.vocabulary_size=5 -> @: expected a whole number from 6 on, for separate vocabularies a list
+data.text.vocabulary_size=[9,8,7] -> data.text.vocabulary_size=[9, 8, 7]: expected
+data.text.joint=true data.text.vocabulary_size=[9,8] -> .vocabulary_size=[9, 8]: expected one whole number, for one voc
+data.text.tokenizer=moses -> @: expected words, spacy, whitespace, characters, bpe or unigram
+data.text.max_length=0 -> @: expected a whole number from 1 on or null, found 0
+data.text.max_ratio=0.5 -> @: expected a number from 1 on or null, found 0.5
 [model=encoder_decoder data=copy]
 regularizer=coverage -> @: EncoderDecoder has no attention on its source (no `source`
 decoding.coverage_penalty=0.2 -> decoding.coverage_penalty: EncoderDecoder has no attention

@@ -1,21 +1,16 @@
 """trainer.precision=bf16-true and 64-true: the weights themselves are of that kind, the metrics count as ever."""
 
-from dataclasses import dataclass
-
 import pytest
 import torch
-from torch import Tensor
 
 import zoo
 from tests.run.programs import SHORT, TINY_PAIRS, launch, result
-from zoo.data.batch import Batch
 from zoo.layers.init import orthogonal_
-from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
 
 RUNS = {
-    "han": ([*SHORT, "model.dropout=0.1"], "The food was not good.", "accuracy"),
-    "luong": (
+    ("bf16-true", torch.bfloat16): ([*SHORT, "model.dropout=0.1"], "The food was not good.", "accuracy"),
+    ("64-true", torch.float64): (
         [*TINY_PAIRS, "callbacks=none", "trainer.max_epochs=2", "model.init_range=null"],
         "ein mann .",
         "exact_match",
@@ -23,10 +18,9 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize(("precision", "dtype"), [("bf16-true", torch.bfloat16), ("64-true", torch.float64)])
-@pytest.mark.parametrize("model", RUNS)
-def test_trains_tests_and_loads(model, precision, dtype, tmp_path):
-    words, text, counted = RUNS[model]
+@pytest.mark.parametrize(("precision", "dtype"), RUNS)
+def test_trains_tests_and_loads(precision, dtype, tmp_path):
+    words, text, counted = RUNS[precision, dtype]
     assert launch([*words, f"trainer.precision={precision}", "hydra.run.dir=run"], tmp_path) == 0
     facts = result(tmp_path / "run")
     right = facts["metrics"][f"test/{counted}"] * facts["sizes"]["test"]
@@ -36,7 +30,7 @@ def test_trains_tests_and_loads(model, precision, dtype, tmp_path):
     weights = {name: value for name, value in checkpoint["state_dict"].items() if name.startswith("network.")}
     assert {value.dtype for value in weights.values()} == {dtype}
     (prediction,) = zoo.load(facts["checkpoint"])([text])
-    shares = list(prediction.probabilities.values()) if model == "han" else prediction.best.attention[0]
+    shares = list(prediction.probabilities.values()) if counted == "accuracy" else prediction.best.attention[0]
     assert sum(shares) == pytest.approx(1, abs=1e-3)
 
 
@@ -46,33 +40,6 @@ def test_an_average_is_never_less_exact_than_the_weights(precision, dtype, tmp_p
     assert launch(words, tmp_path) == 0
     saved = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)["state_dict"]
     assert {value.dtype for name, value in saved.items() if name.startswith("network.")} == {dtype}
-
-
-@dataclass(frozen=True)
-class Points(Batch):
-    """A batch with all kinds of fields."""
-
-    points: Tensor
-    mask: Tensor
-    index: Tensor
-    packing: Packing
-    text: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def first(self, count: int) -> "Points":
-        return self
-
-
-def test_a_batch_casts_its_real_numbers_alone():
-    mask = torch.tensor([[True, False]])
-    batch = Points(torch.rand(1, 2), mask, torch.arange(1), Packing.of(mask), ("a",))
-    cast = batch.cast(torch.bfloat16)
-    assert cast.points.dtype == torch.bfloat16
-    assert cast.packing.cell is batch.packing.cell
-    for name in ("mask", "index", "text"):
-        assert getattr(cast, name) is getattr(batch, name)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -124,16 +124,6 @@ def test_killed_before_a_step(tmp_path, whole, step):
         assert equal(resumed[part], value), part
 
 
-def test_killed_twice(tmp_path, whole):
-    result, _ = whole
-    last = None
-    for attempt, step in enumerate((2, 7)):
-        with pytest.raises(Killed):
-            fit(tmp_path / str(attempt), checkpoint=last, extra=[KillBefore(step)])
-        last = tmp_path / str(attempt) / "checkpoints/last.ckpt"
-    assert equal(fit(tmp_path / "end", checkpoint=last), result)
-
-
 def test_from_the_best_checkpoint_in_the_middle_of_an_epoch(tmp_path):
     whole = fit(tmp_path / "whole", val_check_interval=2)
     with pytest.raises(Killed):

@@ -1,8 +1,10 @@
 """A multirun: its ranking, jobs that fail, and the launchers and sweepers that the README names."""
 
 import json
+from pathlib import Path
 
 import pytest
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.plugins import Plugins
 
 from tests.run.programs import SHORT, launch
@@ -88,9 +90,23 @@ def test_a_sweep_that_the_launcher_breaks_is_not_taken_for_a_good_one(tmp_path, 
 
 
 def test_a_sweep_that_cannot_be_composed_leaves_no_folder(tmp_path, capfd):
-    assert launch(["-m", *SHORT, "model=han,hann"], tmp_path) == 2
+    assert launch(["-m", *SHORT, "model=hann,haan"], tmp_path) == 2
     assert capfd.readouterr().err.splitlines()[-1] == "error: model=hann: unknown model; did you mean model=han?"
     assert not list(tmp_path.iterdir())
+
+
+def test_a_job_that_cannot_be_composed_costs_no_other_its_result(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr("zoo.run.train.train", lambda cfg: _written(HydraConfig.get().runtime.output_dir))
+    assert launch(["-m", "model=han,hann", "seed=1", "hydra.sweep.dir=sweep"], tmp_path) == 2
+    printed = capfd.readouterr()
+    assert "val/accuracy 0.5000" in printed.out.splitlines()[-1]
+    reason = "model=hann: unknown model; did you mean model=han?"
+    assert printed.err.splitlines()[-1] == f"failed: the job with model=hann seed=1: {reason}"
+
+
+def _written(folder):
+    content = result(0, 0.5) | {"overrides": ["model=han", "seed=1"]}
+    Path(folder, "result.json").write_text(json.dumps(content))
 
 
 def test_failed_jobs_are_named_by_what_is_their_own(tmp_path, capsys):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import zoo
-from tests.run.programs import SHORT, TINY, Program, launch, result
+from tests.run.programs import SHORT, Program, launch, result
 from zoo.models import HAN
 
 
@@ -79,19 +79,6 @@ def test_more_texts_than_a_batch_keep_their_words_and_order(finished):
     assert found == [[("One", ".")], [("Two", "or", "three", ".")], [("Four", ".")]]
 
 
-def test_a_loaded_network_predicts_without_dropout(finished):
-    predictor, texts = zoo.load(finished[0] / "checkpoints/best.ckpt"), ["The food was great."]
-    (first,), (second,) = predictor(texts), predictor(texts)
-    assert first == second
-    network = predictor.task.network
-    batch = predictor.encoder(texts)
-    with torch.no_grad():
-        expected = network.eval()(batch).logits.softmax(-1)[0].tolist()
-        dropped = network.train()(batch).logits.softmax(-1)[0].tolist()
-    assert list(first.probabilities.values()) == expected
-    assert dropped != expected  # else there is no dropout to be without
-
-
 def test_loading_reproduces_the_tested_accuracy(finished, tmp_path):
     folder, _ = finished
     again = ["train=false", f"ckpt_path={folder}/checkpoints/best.ckpt", "hydra.run.dir=again"]
@@ -126,45 +113,6 @@ def test_mixed_precision_compiled_in_place(tmp_path, monkeypatch):
     assert launch([*SHORT, *words], tmp_path) == 0
     assert types == {torch.bfloat16} and compiled == ["HAN"]
     assert zoo.load(tmp_path / "run/checkpoints/last.ckpt")(["fine"])
-
-
-def test_a_loss_that_is_not_finite_stops_the_run(tmp_path, capfd):
-    overrides = [*SHORT, "optimizer=sgd", "optimizer.lr=1e38", "trainer.gradient_clip_val=null", "hydra.run.dir=run"]
-    assert launch(overrides, tmp_path) == 2
-    errors = capfd.readouterr().err
-    assert "error: the loss is" in errors and "training examples [" in errors and "step" in errors
-    assert "Traceback" not in errors
-
-
-def test_data_of_your_own(tmp_path):
-    folder = tmp_path / "meine Daten"
-    folder.mkdir()
-    with (folder / "Kritiken é.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["der Text", "Urteil"])
-        for number in range(80):
-            good = number % 2
-            writer.writerow(
-                [f'Sehr {"gut" if good else "schlecht"}.\nZeile "zwei" Nummer {number % 7}.', "gut" if good else "übel"]
-            )
-    own = [
-        "data=documents",
-        f"data.path='{folder}/Kritiken é.csv'",
-        "data.text_column='der Text'",
-        "data.label_column=Urteil",
-    ]
-    overrides = [o for o in TINY if not o.startswith("data.sample")] + ["callbacks=none", "trainer.max_epochs=8"]
-    settings = ["data.text.minimum_frequency=1", "optimizer.lr=0.05", "hydra.run.dir=run"]
-    assert launch([*overrides, *own, *settings], tmp_path) == 0
-    facts = result(tmp_path / "run")
-    assert sum(facts["sizes"].values()) == 80
-    assert facts["metrics"]["test/accuracy"] == 1.0
-    predict = zoo.load(tmp_path / "run/checkpoints/best.ckpt")
-    said = [
-        prediction.label
-        for prediction in predict([f'Sehr {word}.\nZeile "zwei" Nummer 3.' for word in ("gut", "schlecht")])
-    ]
-    assert said == ["gut", "übel"]
 
 
 def test_a_pattern_that_fits_two_checkpoints_is_not_taken_for_texts(refusal):

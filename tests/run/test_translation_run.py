@@ -1,11 +1,8 @@
 """`python train.py model=luong data=multi30k` and `zoo predict` on what it leaves, as a user runs them."""
 
 import csv
-import gzip
 import itertools
-import json
 import os
-import re
 
 import pytest
 import sacrebleu
@@ -34,36 +31,9 @@ def test_result_json(translated):
     assert "tok:13a" in facts["signatures"]["test/bleu"]
 
 
-def test_pictures_and_table_of_predictions(translated):
-    names = {path.name for path in (translated / "attention").glob("*.png")}
-    assert names == {f"{stage}_{number}.png" for stage in ("val_epoch01", "test") for number in (1, 2, 3, 4)}
-    rows = list(csv.DictReader((translated / "predictions.csv").open(encoding="utf-8")))
-    assert len(rows) == 37
-    assert all(row["reference"] and row["source"].endswith("</s>") for row in rows)
-    assert not (translated / "confusion.png").exists()  # a translation has no classes
-
-
 def test_training_logs_the_penalties(translated):
     header = (translated / "metrics.csv").read_text().splitlines()[0].split(",")
     assert {"train/loss", "train/nll", "train/coverage", "train/entropy", "val/bleu"} <= set(header)
-
-
-def test_the_checkpoint_alone_translates(checkpoint):
-    first, second = zoo.load(checkpoint)(["ein mann steht auf der straße .", "zwei hunde spielen ."])
-    assert first.source[-1] == "</s>"
-    assert len(first.best.attention) == len(first.best.tokens)
-    assert len(first.best.attention[0]) == len(first.source)
-    assert len(second.source) == 5
-
-
-def test_one_line_out_for_each_line_in(checkpoint, tmp_path, capsys):
-    lines = tmp_path / "in.txt"
-    lines.write_text("ein mann .\n\nzwei hunde spielen .\n", encoding="utf-8")
-    main(["predict", checkpoint, "--file", str(lines)])
-    out = capsys.readouterr().out.split("\n")
-    assert len(out) == 4
-    assert out[1] == out[3] == ""
-    assert [out[0], out[2]] == [p.best.text for p in zoo.load(checkpoint)(["ein mann .", "zwei hunde spielen ."])]
 
 
 def test_nbest(checkpoint, capsys):
@@ -96,14 +66,6 @@ def test_unknown_words_are_copied(checkpoint, tmp_path, capsys, refusal):
     assert f"{words}, line 1: found 1 columns; expected source<tab>target" in said.err
 
 
-def test_lines_are_cut_at_line_feeds_alone_and_a_byte_order_mark_is_no_word(checkpoint, tmp_path, capsys):
-    lines = tmp_path / "in.txt"
-    lines.write_bytes("\ufeffein mann .\r\nein\u2028mann\u0085.\n".encode())
-    main(["predict", checkpoint, "--file", str(lines), "--json"])
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["source"][0] for row in found] == ["ein", "ein"]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -118,15 +80,6 @@ def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, ref
     assert f"{lines}, {message}" in said and "; --file takes a text file with one text per line" in said
 
 
-def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, refusal):
-    whole = gzip.compress(b"ein mann .\n" * 50)
-    lines = tmp_path / "in.txt.gz"
-    for content in (b"ein mann .\n", whole[:-9], whole[:12] + b"\xff\xff" + whole[14:]):
-        lines.write_bytes(content)
-        said = refusal("predict", checkpoint, "--file", lines).err
-        assert re.search(rf"{lines}(, line \d+)?: cannot be read: .*; pack it again; --file takes a text file", said)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -139,15 +92,6 @@ def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, refusal):
 def test_options_that_make_no_sense_are_said_in_one_line(checkpoint, refusal, words, message):
     said = refusal("predict", checkpoint, *words, "ein mann .")  # the text may follow the options
     assert message in said.err and said.out == ""
-
-
-def test_attention_is_asked_for_before_anything_is_translated(tmp_path, refusal):
-    small = [word for word in TINY if "num_layers" not in word and "model=" not in word]
-    assert launch([*small, "model=encoder_decoder", "model.maxout_dim=4", "hydra.run.dir=run"], tmp_path) == 0
-    for option in ("--attention", "--pharaoh", "--replace-unknown"):
-        said = refusal("predict", tmp_path / "run", "ein mann .", option, tmp_path / "out")
-        assert f"{option}: this network has no attention" in said.err and said.out == ""
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Each paper's run on trees, on small files of the official formats: all but paths and epochs is as in its recipe."""
 
+import json
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +10,8 @@ import torch
 
 import zoo
 from tests.run.programs import launch, result, train
-from tests.run.tree_files import MISSING, SIZES, write_sick, write_sst, write_vectors
+from tests.run.tree_files import MISSING, SIZES, WORTH, write_sick, write_sst, write_vectors
+from zoo.cli import main
 from zoo.optimizers.adagrad import Adagrad
 from zoo.run.catalogue import experiments
 from zoo.run.compose import compose
@@ -132,8 +134,10 @@ def test_a_recipe_runs_to_its_end(
         assert MISSING & words.keys() and len(same) >= 9 and (not any(same) if data == "sst" else all(same))
 
 
-def test_binary_sentiment_leaves_neutral_sentences_out(files: Files, tmp_path: Path) -> None:
-    """As the header of the recipe says it is asked for."""
+def test_binary_sentiment_leaves_neutral_sentences_out(
+    files: Files, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the header of the recipe says it is asked for. Five typed labels are three classes."""
     binary = ["data.classes=binary", "task.monitor=val/accuracy_roots_binary"]
     assert launch([*of_files("tree_lstm_sst", files), *binary], tmp_path) == 0
     facts = result(tmp_path / "run")
@@ -142,6 +146,10 @@ def test_binary_sentiment_leaves_neutral_sentences_out(files: Files, tmp_path: P
     assert facts["monitor"] == "val/accuracy_roots_binary" and facts["metrics"].keys() == METRICS["sst"]
     network = zoo.load(tmp_path / "run").task.network
     assert network.head.classifier.out_features == 3, "neutral phrases are a class"
+    capsys.readouterr()
+    main(["predict", str(tmp_path / "run"), f"(1 (4 {WORTH[4]}) (0 (2 .) (3 it)))", "--json"])
+    given = json.loads(capsys.readouterr().out)["given"]
+    assert given == ["negative", "positive", "negative", "neutral", "positive"]
 
 
 def test_a_recipe_as_a_user_starts_it(files: Files, tmp_path: Path, program_env: dict[str, str]) -> None:

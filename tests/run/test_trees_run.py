@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-import zoo
-from tests.run.families import PAIRS, QUIET, SENTIMENT
-from tests.run.programs import launch, result, weights
-from tests.run.tree_files import WORTH, write_sick, write_sst
+from tests.run.families import PAIRS, QUIET
+from tests.run.programs import launch, result
+from tests.run.tree_files import write_sick
 from zoo.cli import main
-from zoo.errors import UnusableInput
 
 # texts without trees
 
@@ -70,37 +68,6 @@ def test_texts_and_brackets_are_read(reviews: Path, tmp_path: Path, predicted) -
     assert [row["predicted"] for row in rows] == ["bad", "", "good", foreign["label"]]
 
 
-def test_the_terminal_shows_what_was_typed_beside_what_is_said(
-    reviews: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main(["predict", str(reviews), "(bad (_ a) (_ superb))", "(S (S a) (S superb))"])
-    said = capsys.readouterr()
-    assert "✗ true class bad" in said.out.splitlines()[0] and said.out.count("true class") == 1
-    assert "the labels in the brackets were not read: S is not a class (the classes are bad, good)" in said.err
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("(good (_ a) (_ film)", "'(good (_ a) (_ film)': bad tree: found the end of the line"),
-        (
-            "(good (_ a) (_ good) (_ film))",
-            "'a good film': a node with 3 children; the network was trained on trees with",
-        ),
-    ],
-)
-def test_a_line_that_is_no_tree_costs_no_other_its_prediction(
-    reviews: Path, tmp_path: Path, line: str, message: str, refusal
-) -> None:
-    (tmp_path / "lines.txt").write_text(f"a superb film\n{line}\n\na dull film\n")
-    said = refusal("predict", reviews, "--file", tmp_path / "lines.txt", "--json")
-    first, *nothing, last = map(json.loads, said.out.splitlines())
-    assert (first["label"], nothing, last["label"]) == ("good", [None, None], "bad")
-    assert f"left out: {message}" in said.err
-    assert said.err.splitlines()[-1] == "error: 1 of 3 texts could not be used and have no prediction: see above"
-    assert refusal("predict", reviews, line).err.startswith(f"error: {message}")
-
-
 def test_a_text_that_is_longer_than_those_of_training_is_said_to_be_cut(
     reviews: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,12 +80,6 @@ def test_a_text_that_is_longer_than_those_of_training_is_said_to_be_cut(
     assert "only the first 200 of 201 words were read" in page.read_text(encoding="utf-8")
     main(["predict", str(reviews), long])
     assert "only the first 200 of 201 words were read (data.text.max_words" in capsys.readouterr().err
-
-
-def test_an_empty_text_is_said_to_be_one(reviews: Path, refusal) -> None:
-    assert refusal("predict", reviews, "").err.startswith("error: nothing to predict: give a text")
-    with pytest.raises(UnusableInput, match=r"^'': found no words, expected a text or a tree such as \(3 "):
-        zoo.load(reviews)([""])
 
 
 # pairs
@@ -154,15 +115,3 @@ def test_a_correlation_of_one_pair_is_none(tmp_path: Path, capsys: pytest.Captur
     assert facts["metrics"]["test/mse"] > 0
     said = capsys.readouterr().out
     assert "nan" not in said and "inf" not in said and "–" in said
-
-
-def test_labels_of_the_treebank_stand_for_their_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Five labels become three classes where the run asks for it."""
-    files = [f"data.source={write_sst(tmp_path / 'sst')}", "data.classes=binary", "trainer.max_epochs=1"]
-    run = [word for word in SENTIMENT if not word.startswith("data.sample")]
-    assert launch([*run, *files, "hydra.run.dir=run"], tmp_path) == 0
-    assert "network.tensor" in weights(tmp_path / "run")
-    capsys.readouterr()
-    main(["predict", str(tmp_path / "run"), f"(1 (4 {WORTH[4]}) (0 (2 .) (3 it)))", "--json"])
-    given = json.loads(capsys.readouterr().out)["given"]
-    assert given == ["negative", "positive", "negative", "neutral", "positive"]

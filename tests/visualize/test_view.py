@@ -139,6 +139,9 @@ def test_attention_and_a_search_are_asked_of_the_network(task, kind, model):
     network.attends = {}
     with pytest.raises(ConfigError, match=f"--attention: this network has no attention; .*model={model}"):
         view.prepare(predictor, options)
+    for name in ("pharaoh", "replace_unknown") if task is Translation else ():
+        with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')}: this network has no attention"):
+            view.prepare(predictor, Namespace(**vars(options) | {"attention": None, name: "out"}))
     options.attention, options.beam, options.nbest = None, 3, 2
     view.prepare(predictor, options)
     assert searched == [(3, 2)] * bool(view.searches)
@@ -216,6 +219,8 @@ def test_a_pair_is_proposed_with_a_way_to_trees_where_plain_text_has_none(trees,
 
 def test_of_several_examples_the_shortest_is_proposed():
     assert view_of(Classification).try_it(Described({"text": "a long text"}, {"text": "short"})) == "short"
+    cut = Described({"text": " ".join(["the ziti was bland . we left ."] * 9) + " the ..."})
+    assert view_of(Classification).try_it(cut) == f"'{'the ziti was bland . we left . ' * 3}the ziti was bland .'"
 
 
 def test_an_image_of_the_data_is_proposed_by_its_path(tmp_path):

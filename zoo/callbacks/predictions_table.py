@@ -9,8 +9,7 @@ from lightning import Callback, Trainer
 from lightning.pytorch.loggers import WandbLogger
 
 from zoo.arguments import Natural
-from zoo.callbacks.examples import FirstExamples
-from zoo.callbacks.pictures import run_folder, write
+from zoo.callbacks.pictures import FirstExamples, run_folder, write
 from zoo.visualize.files import csv_text
 from zoo.visualize.view import view_of
 

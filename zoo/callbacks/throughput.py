@@ -12,6 +12,15 @@ PHASES = DATA, TRAINING, EVALUATION, PICTURES, OTHER = "data", "training", "vali
 """The phases that the time of a run is divided into, without its imports."""
 
 
+def _entering(phase: str) -> Any:
+    """A hook at which a phase begins."""
+
+    def hook(callback: "Throughput", *arguments: Any, **options: Any) -> None:
+        callback.enter(phase)
+
+    return hook
+
+
 class Throughput(Callback):
     """Counts the seconds of each phase of a run, and the training examples of this rank. Ranks share every step: the
     sum of their rates is the rate of the run.
@@ -48,9 +57,6 @@ class Throughput(Callback):
         self.seconds[self._phase] += now - self._since
         self._phase, self._since = phase, now
 
-    def setup(self, trainer: Trainer, pl_module: Any, stage: str) -> None:
-        self.enter(OTHER)
-
     def on_train_batch_start(self, trainer: Trainer, pl_module: Any, batch: Any, batch_idx: int) -> None:
         if self._phase != TRAINING:  # here and not after the validation, when other callbacks still draw
             self.enter(TRAINING)
@@ -59,23 +65,6 @@ class Throughput(Callback):
         self.examples += len(batch)
         self.unit, self.units = batch.unit, self.units + batch.units
 
-    def on_train_epoch_end(self, trainer: Trainer, pl_module: Any) -> None:
-        self.enter(OTHER)
-
-    def on_validation_start(self, trainer: Trainer, pl_module: Any) -> None:
-        self.enter(EVALUATION)
-
-    def on_validation_end(self, trainer: Trainer, pl_module: Any) -> None:
-        self.enter(PICTURES)
-
-    def on_test_start(self, trainer: Trainer, pl_module: Any) -> None:
-        self.enter(EVALUATION)
-
-    def on_test_end(self, trainer: Trainer, pl_module: Any) -> None:
-        self.enter(PICTURES)
-
-    def on_train_end(self, trainer: Trainer, pl_module: Any) -> None:
-        self.enter(PICTURES)
-
-    def teardown(self, trainer: Trainer, pl_module: Any, stage: str) -> None:
-        self.enter(OTHER)
+    setup = teardown = on_train_epoch_end = _entering(OTHER)
+    on_validation_start = on_test_start = _entering(EVALUATION)
+    on_validation_end = on_test_end = on_train_end = _entering(PICTURES)

@@ -36,6 +36,8 @@ class _FileData(PreparedData):
             return found
         names = () if path.is_file() else sorted(part.name + "/" * part.is_dir() for part in visible(path))
         some = f"found {', '.join(names[:8]) + ', ...' * (len(names) > 8)}" if names else "the folder is empty"
+        if not names and path.is_dir() and any(path.iterdir()):
+            some = "all names in this folder begin with a dot, and such files are ignored"
         raise DataError(f"{path}: {'this file has another form' if path.is_file() else some}; {otherwise}")
 
 

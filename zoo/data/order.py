@@ -93,7 +93,33 @@ class InOrder(Order):
         return {"examples": self.size, **super().state()}
 
 
-class Bucketed(Order):
+class ByLength(Order):
+    """Batches of up to `batch_size` examples or `max_tokens` words, over all processes.
+
+    `lengths` (N,) are in words. For pairs they are (N, 2), source and target, and `max_tokens` limits the sum of both.
+    """
+
+    def __init__(
+        self,
+        lengths: ArrayLike,
+        *,
+        batch_size: int | None = None,
+        max_tokens: int | None = None,
+        nouns: Nouns = EXAMPLES,
+        **place: int,
+    ) -> None:
+        """`place` is the rank, the world size and the position, as in `Order`."""
+        super().__init__(**place)
+        if (batch_size is None) == (max_tokens is None):
+            raise ValueError("a batch is limited by batch_size (examples) or by max_tokens (words); set one of them")
+        given = np.maximum(np.asarray(lengths, np.int64), 1)  # an empty side counts as one word
+        self.sides = given.reshape(len(given), -1) if given.size else given.reshape(0, 1)
+        """(N, sides)"""
+        self.lengths = self.sides.sum(1)
+        self.batch_size, self.max_tokens, self.nouns = batch_size, max_tokens, nouns
+
+
+class Bucketed(ByLength):
     """Batches for training, of examples of similar length, and yet drawn anew in each epoch.
 
     An epoch is a shuffle of all examples, dealt out into pools of `pool` batches each. A pool is sorted by length and
@@ -106,33 +132,13 @@ class Bucketed(Order):
     """
 
     def __init__(
-        self,
-        lengths: ArrayLike,
-        *,
-        batch_size: int | None = None,
-        max_tokens: int | None = None,
-        shuffle: bool = True,
-        seed: int = 0,
-        rank: int = 0,
-        world_size: int = 1,
-        epoch: int = 0,
-        start: int = 0,
-        pool: int = POOL,
-        nouns: Nouns = EXAMPLES,
+        self, lengths: ArrayLike, *, shuffle: bool = True, seed: int = 0, pool: int = POOL, **options: Any
     ) -> None:
-        """Batches hold up to `batch_size` examples or `max_tokens` words, over all processes and about equally many in
-        each. `lengths` (N,) are in words. For pairs they are (N, 2), source and target, and `max_tokens` limits the
-        sum of both.
-
-        Without `shuffle` every epoch has the batches and the order of epoch 0. Raises ConfigError where a process would
-        have no example in some step.
-        """
-        super().__init__(rank=rank, world_size=world_size, epoch=epoch, start=start)
-        self._sides = _sides(lengths)
-        self.lengths = self._sides.sum(1)
-        self.pool, self.nouns, self.shuffle, self.seed = pool, nouns, shuffle, seed
-        self._by_tokens = _by_tokens(batch_size, max_tokens)
-        self._count = self._count_batches(batch_size, max_tokens)
+        """Without `shuffle` every epoch has the batches and the order of epoch 0; `options` as in `ByLength`. Raises
+        ConfigError where a process would have no example in some step."""
+        super().__init__(lengths, **options)
+        self.pool, self.shuffle, self.seed = pool, shuffle, seed
+        self._count = self._count_batches()
 
     def __len__(self) -> int:
         return self._count
@@ -153,10 +159,10 @@ class Bucketed(Order):
         """The batches of the epoch over all processes."""
         draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
         pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / self.pool)))
-        runs = [pool[by_length(self._sides[pool])] for pool in pools]
+        runs = [pool[by_length(self.sides[pool])] for pool in pools]
         # Sort pools up and down alternately, so that a batch across two pools has examples of similar length.
         order = np.concatenate([run[:: 1 - 2 * (number % 2)] for number, run in enumerate(runs)])
-        if self._by_tokens:
+        if self.max_tokens is not None:
             lengths = self.lengths[order]
             batch = (lengths.cumsum() - lengths) * self._count // lengths.sum()  # equal numbers of words
             batches = np.split(order, np.flatnonzero(np.diff(batch)) + 1)
@@ -164,7 +170,8 @@ class Bucketed(Order):
             batches = np.array_split(order, self._count)
         return [batches[number] for number in draw.permutation(self._count)]
 
-    def _count_batches(self, batch_size: int | None, max_tokens: int | None) -> int:
+    def _count_batches(self) -> int:
+        batch_size, max_tokens = self.batch_size, self.max_tokens
         examples, words, longest = len(self.lengths), int(self.lengths.sum()), int(self.lengths.max(initial=1))
         least = self.world_size
         if batch_size is not None:
@@ -185,12 +192,6 @@ class Bucketed(Order):
         return count
 
 
-def _sides(lengths: ArrayLike) -> NDArray[np.int64]:
-    """(N, sides) numbers of words from (N,) or (N, sides); an empty side counts as one word."""
-    given = np.maximum(np.asarray(lengths, np.int64), 1)
-    return given.reshape(len(given), -1) if given.size else given.reshape(0, 1)
-
-
 def by_length(sides: NDArray[np.int64]) -> NDArray[np.int64]:
     """The order of rows (N, sides) by their last length and, among equals, by the one before."""
     last = sides[:, -1]
@@ -198,48 +199,31 @@ def by_length(sides: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.lexsort((*(side * turn for side in sides[:, :-1].T), last))
 
 
-def _by_tokens(batch_size: int | None, max_tokens: int | None) -> bool:
-    if (batch_size is None) == (max_tokens is None):
-        raise ValueError("a batch is limited by batch_size (examples) or by max_tokens (words); set one of them")
-    return max_tokens is not None
-
-
-class Evaluation(Order):
+class Evaluation(ByLength):
     """Batches for validation, test and prediction: each example once over all processes, none twice, none left out.
 
-    Processes may have different numbers of batches. The limits are those of training, over all processes.
+    Processes may have different numbers of batches. The limits are those of training, over all processes. Raises
+    DataError where there are fewer examples than processes.
     """
 
-    def __init__(
-        self,
-        lengths: ArrayLike,
-        *,
-        batch_size: int | None = None,
-        max_tokens: int | None = None,
-        rank: int = 0,
-        world_size: int = 1,
-        nouns: Nouns = EXAMPLES,
-    ) -> None:
-        """`lengths` (N,) or (N, 2) in words. Raises DataError where there are fewer examples than processes."""
-        super().__init__(rank=rank, world_size=world_size)
-        every = _sides(lengths)
-        if len(every) < world_size:
+    def __init__(self, lengths: ArrayLike, **options: Any) -> None:
+        super().__init__(lengths, **options)
+        if len(self.lengths) < self.world_size:
             raise DataError(
-                f"{len(every)} {nouns.examples} cannot be shared by {world_size} processes: "
+                f"{len(self.lengths)} {self.nouns.examples} cannot be shared by {self.world_size} processes: "
                 "use fewer processes or a larger split"
             )
-        own = by_length(every)[rank::world_size]
-        if _by_tokens(batch_size, max_tokens):
-            assert max_tokens is not None
+        own = by_length(self.sides)[self.rank :: self.world_size]
+        if self.max_tokens is not None:
             cuts, words = [], 0
-            for number, length in enumerate(every[own].sum(1).tolist()):
+            for number, length in enumerate(self.lengths[own].tolist()):
                 words += length
-                if words > max_tokens // world_size and number:
+                if words > self.max_tokens // self.world_size and number:
                     cuts.append(number)
                     words = length
         else:
-            assert batch_size is not None
-            cuts = list(range(0, len(own), max(1, batch_size // world_size)))[1:]
+            assert self.batch_size is not None
+            cuts = list(range(0, len(own), max(1, self.batch_size // self.world_size)))[1:]
         batches = np.split(own, cuts)
         # Long and short mixed, so that the first few batches (a sanity check, a table of predictions) show both.
         self._batches = [batches[number].tolist() for number in np.random.default_rng(0).permutation(len(batches))]

@@ -60,8 +60,9 @@ def is_table(path: Path) -> bool:
 
 
 def kind_of(path: Path) -> str:
-    """The suffix that shows the format of a file, without .gz."""
-    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    """The suffix that shows the format of a file, without .gz. A name such as `.csv` is nothing but a suffix."""
+    _, dot, suffix = path.name.removesuffix(".gz").rpartition(".")
+    return f"{dot}{suffix}".lower() if dot else ""
 
 
 def _column(place: str, name: str, header: list[str], hint: str) -> int:

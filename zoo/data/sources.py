@@ -109,7 +109,7 @@ def sample_source(
     # The examples depend on the code of the generator and on the word lists of its family.
     file = Path(inspect.getfile(generate))
     folder = file.parent if file.parent.name == "samples" else file.parent / "samples"
-    files = {file, *folder.glob("*.py")}
+    files = {file, *folder.glob("*.py"), *folder.glob("*.toml")}
     code = sha256(b"".join(file.read_bytes() for file in sorted(files)))
     first = {"train": 0, "val": options.train, "test": options.train + options.val}
     return Source(

@@ -44,14 +44,6 @@ class DataEntry:
     """The tasks that the data are for. The file chooses one of them."""
 
 
-@dataclass(frozen=True)
-class ExperimentEntry:
-    """One file of conf/experiment: a whole run, e.g. of a paper."""
-
-    name: str
-    about: str
-
-
 def conf_dir() -> Path:
     """The configuration: beside the package in a clone, inside it in an installed wheel."""
     package = Path(zoo.__file__).parent
@@ -117,9 +109,14 @@ def datasets() -> dict[str, DataEntry]:
 
 
 @_once_per_folders
-def experiments() -> dict[str, ExperimentEntry]:
-    """Every experiment by the name that `experiment=` takes."""
-    return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment")}
+def experiments() -> dict[str, str]:
+    """The first comment of every experiment by the name that `experiment=` takes."""
+    return {path.stem: first_comment(path) for path in _files("experiment")}
+
+
+def data_of_family(name: str) -> list[str]:
+    """The data whose classes are in the folder of a family, such as `images`."""
+    return [path.stem for path in _files("data") if _target(path).module.startswith(f"zoo.data.{name}.")]
 
 
 def data_for(tasks: tuple[str, ...]) -> list[str]:

@@ -25,7 +25,7 @@ from zoo.run.compose import command_line_first, register, register_resolvers
 from zoo.run.folder import remove_run
 from zoo.run.messages import explain
 from zoo.run.streams import patient_streams
-from zoo.run.sweep import Sweep, begin_again, conclude, note_failure
+from zoo.run.sweep import Sweep, begin_again, conclude, note_failure, other_jobs_run
 
 DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
 
@@ -75,17 +75,21 @@ def main(command: tuple[str, ...] = ()) -> None:
 
     try:
         _refuse_dashes(overrides)
-        with command_line_first():
+        with command_line_first(), other_jobs_run():
             job()
     except Exception as error:
         _conclude_sweep()
         if error not in ended:
             _say(error, overrides, full)
         raise
-    except SystemExit:
+    except (SystemExit, KeyboardInterrupt) as end:
         _conclude_sweep()
-        raise
-    except KeyboardInterrupt:  # before the training, which would save and print a message
+        if not any(isinstance(error, KeyboardInterrupt) for error in (end, end.__context__)):
+            raise
+        if first_rank():  # not by the training, which saves and prints a message
+            print(
+                "\nstopped by Ctrl-C; to resume a training, run the same command with ckpt_path=last", file=sys.stderr
+            )
         sys.exit(128 + signal.SIGINT)
     finally:
         if not full:
@@ -96,7 +100,14 @@ def main(command: tuple[str, ...] = ()) -> None:
 def _conclude_sweep() -> None:
     """Rank the jobs of a sweep, print those that failed, and end the process if one did."""
     folder, Sweep.folder = Sweep.folder, None
-    if folder is not None and (code := conclude(folder)):
+    if folder is None:
+        return
+    code = conclude(folder)
+    for overrides, error in Sweep.refused if folder.exists() else ():
+        reason = (explain(error, list(overrides)) or str(error)).removeprefix("error: ")
+        print(f"failed: the job with {' '.join(overrides)}: {reason}", file=sys.stderr)
+        code = 2
+    if code:
         sys.exit(code)
 
 

@@ -31,7 +31,7 @@ def catalogue_entries(words: Sequence[str] = ()) -> Entries:
     found: Entries = {
         "models": [asdict(model) | {"data": catalogue.data_for(model.tasks)} for model in catalogue.models().values()],
         "data": [asdict(data) for data in catalogue.datasets().values()],
-        "experiments": [asdict(experiment) for experiment in catalogue.experiments().values()],
+        "experiments": [{"name": name, "about": about} for name, about in catalogue.experiments().items()],
     }
     parts = [word for word in words if word in HEADINGS] or list(HEADINGS)
     rest = [word.casefold() for word in words if word not in HEADINGS]

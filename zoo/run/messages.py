@@ -21,7 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from zoo.callbacks.checkpoint import Interrupted
 from zoo.errors import ZooError, did_you_mean
 from zoo.memory import size_of
-from zoo.run.catalogue import has_group
+from zoo.run.catalogue import data_of_family, has_group
 from zoo.run.compose import compose, override
 
 LOST = re.compile("Connection (closed|reset) by peer|Socket closed|Broken pipe|Connection was likely closed")
@@ -98,6 +98,8 @@ def _of_the_run(path: Path) -> bool:
 def _unknown_choice(error: MissingConfigException) -> str:
     group, _, choice = str(error.missing_cfg_file).rpartition("/")
     options = list(error.options or [])
+    if group == "data" and (family := data_of_family(choice)):
+        return f"error: data={choice}: a family of data, not a data set; available: {', '.join(family)}"
     return f"error: {group}={choice}: unknown {group}; {did_you_mean(choice, options, f'{group}=')}"
 
 

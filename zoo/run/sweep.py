@@ -4,10 +4,12 @@ import json
 import shutil
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+from hydra.core.plugins import Plugins
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 from rich.console import Console
@@ -22,9 +24,38 @@ class Sweep(Callback):
     """Stores the folder of the current multirun."""
 
     folder: ClassVar[Path | None] = None
+    refused: ClassVar[list[tuple[Sequence[str], Exception]]] = []
+    """The overrides of the jobs that cannot be composed, and the reasons."""
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        Sweep.folder = Path(config.hydra.sweep.dir)
+        Sweep.folder, Sweep.refused = Path(config.hydra.sweep.dir), []
+
+
+@contextmanager
+def other_jobs_run() -> Iterator[None]:
+    """Within this context, a job that cannot be composed does not keep the other jobs of a sweep from running."""
+    Plugins.instance()  # imports its plugins anew
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+
+    validate = BasicSweeper.validate_batch_is_legal
+
+    def left_out(sweeper: Any, batch: list[Sequence[str]]) -> None:
+        fine = []
+        for overrides in batch:
+            try:
+                validate(sweeper, [overrides])
+                fine.append(overrides)
+            except Exception as error:
+                Sweep.refused.append((overrides, error))
+        if not fine:
+            raise Sweep.refused[0][1]
+        batch[:] = fine
+
+    BasicSweeper.validate_batch_is_legal = left_out  # type: ignore[assignment, method-assign]  # no hook for it
+    try:
+        yield
+    finally:
+        BasicSweeper.validate_batch_is_legal = validate  # type: ignore[method-assign]
 
 
 def begin_again(folder: Path) -> None:

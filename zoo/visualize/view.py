@@ -225,11 +225,14 @@ def ranked(number: int, answers: Sequence[Any]) -> str:
 
 
 def beginning(text: str) -> str:
-    """Return the first words of a text, at most LONGEST_EXAMPLE letters, without the dots of a text that was cut."""
+    """Return the first words of a text, at most LONGEST_EXAMPLE letters: whole sentences, if the first one fits."""
     words = text.removesuffix(" ...").split()
+    if " ".join(words) == text and len(text) <= LONGEST_EXAMPLE:
+        return text
     while len(" ".join(words)) > LONGEST_EXAMPLE and len(words) > 1:
         words.pop()
-    return " ".join(words)
+    ends = [number for number, word in enumerate(words, 1) if word[-1] in ".!?。！？"]
+    return " ".join(words[: ends[-1]] if ends else words)
 
 
 def view_of(task: Task | type[Task]) -> View:

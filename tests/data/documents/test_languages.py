@@ -11,7 +11,6 @@ from zoo.data.documents.own import OwnDocuments
 from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import split_sentences, split_text
 from zoo.data.text.tokenization import tokenizer_of
-from zoo.errors import ConfigError
 
 CHINESE = [
     ("这家餐厅很好。我喜欢！服务也不错。", "好"),
@@ -90,13 +89,6 @@ def test_texts_are_read_by_the_encoder_of_a_checkpoint(tmp_path, cache_dir, docu
             assert again.text == (written,)
             ids = batch.words[number][batch.word_mask[number]]
             assert torch.equal(again.words[again.word_mask], ids)
-
-
-@pytest.mark.parametrize("language", ["zh", "zh_CN", "yue", "ja", "th"])
-def test_words_are_refused_where_a_language_has_no_blanks(tmp_path, cache_dir, language):
-    with pytest.raises(ConfigError, match=rf"tokenizer=words has no rules for the language '{language}': .*characters"):
-        prepared(table(tmp_path / "a.csv", CHINESE), language=language)
-    assert not [file for file in cache_dir.rglob("*") if file.is_dir() and file.name != "documents"]
 
 
 def test_an_encoder_of_before_there_were_tokenizers_to_choose_from(tmp_path):

@@ -1,6 +1,7 @@
 """The generated news: reproducible, balanced, and the evidence is what it says."""
 
 from collections import Counter
+from itertools import chain
 
 from zoo.data.documents.samples.news import PATTERNS, TOPICS, WORDS, generate
 
@@ -15,12 +16,12 @@ def test_evidence_is_the_topics_own_words_in_the_reports():
     share = []
     for item in generate(500, seed=1):
         assert [len(words) for words in item.sentences] == [len(flags) for flags in item.evidence]
-        own = " , ".join(WORDS[TOPICS[item.label]].values())
+        own = {word for phrases in WORDS[TOPICS[item.label]].values() for phrase in phrases for word in phrase.split()}
         decisive = [
             w for s, f in zip(item.sentences, item.evidence, strict=True) for w, flag in zip(s, f, strict=True) if flag
         ]
         assert decisive
-        assert all(word in own.replace(",", " ").split() for word in decisive)
+        assert own.issuperset(decisive)
         share.append(len(decisive) / sum(map(len, item.sentences)))
     assert 0.05 < sum(share) / len(share) < 0.3
 
@@ -31,7 +32,7 @@ def test_other_topics_are_mentioned_too():
     for item in generate(300, seed=1):
         text = " ".join(word for sentence in item.sentences for word in sentence)
         others = [topic for n, topic in enumerate(TOPICS) if n != item.label]
-        mentions += any(phrase in text for topic in others for phrase in ", ".join(WORDS[topic].values()).split(", "))
+        mentions += any(phrase in text for topic in others for phrase in chain(*WORDS[topic].values()))
     assert mentions > 270
 
 

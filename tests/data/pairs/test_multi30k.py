@@ -1,16 +1,20 @@
 """Multi30k: its sample, the hub, and the official files; also the real ones, if they are there."""
 
 import gzip
+from copy import copy
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.contract import Case, padding_changes_nothing
 from tests.data.pairs.toy import prepared
+from tests.families import family_of
 from zoo.data.pairs.multi30k import Multi30k
 from zoo.data.pairs.samples import translations
 from zoo.data.text.tokenization import RuleTokenizer
 from zoo.errors import ConfigError, DataError
+from zoo.models.luong import Luong
 
 SMALL = {"train": 60, "val": 10, "test": 15}
 
@@ -134,6 +138,12 @@ def test_the_real_files(real, caplog):
     with caplog.at_level("INFO", "zoo"):
         prepared(Multi30k(source=real.source, loader={"cache_dir": real.loader.cache_dir}))
     assert "preparing" not in caplog.text
+
+
+def test_padding_changes_nothing_for_real_pairs(real):
+    pairs = copy(family_of("translation"))
+    pairs.spec, pairs.batch = real.spec, lambda seed: next(iter(real.val_dataloader())).first(8)
+    padding_changes_nothing(Case(lambda: Luong(real.spec, embedding_dim=8, hidden_dim=8, num_layers=1), pairs))
 
 
 @pytest.mark.parametrize(("kind", "share"), [("words", 0.97), ("spacy", 0.997)])

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from tests.data.pairs.toy import generate
-from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns, PairTextOptions
+from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns
 from zoo.data.text import tokenization
 from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, find
 from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
@@ -119,12 +118,6 @@ def test_find():
         find("ab", ["b", "a"])
 
 
-def test_the_toy_is_written_in_the_tokenizers_words():
-    for pair in generate(20, seed=3):
-        german = RuleTokenizer("words", "de", lower=False)
-        assert german.split(german.join(pair.source)).shown == pair.source
-
-
 def test_spacy_is_an_extra(monkeypatch):
     tokenization._spacy.cache_clear()  # a test before may have had it
     monkeypatch.setitem(__import__("sys").modules, "spacy", None)
@@ -141,31 +134,6 @@ def test_spacy():
         assert spacy.join(spacy.split(text).shown) == text.replace(" - ", "-")
     with pytest.raises(ConfigError, match=r"spaCy has no rules for the language 'zz' here \(.*use characters"):
         RuleTokenizer("spacy", "zz", True).split("a")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"tokenizer": "moses"},
-            r"data\.text\.tokenizer=moses: expected words, spacy, whitespace, characters, bpe or unigram",
-        ),
-        ({"joint": "yes"}, r"data\.text\.joint=yes"),
-        (
-            {"vocabulary_size": [9, 8, 7]},
-            r"data\.text\.vocabulary_size=\[9, 8, 7\]: .* a list \[source,target\] of two",
-        ),
-        (
-            {"vocabulary_size": [9, 8], "joint": True},
-            r"vocabulary_size=\[9, 8\]: expected one whole number, for one vocabulary",
-        ),
-        ({"max_length": 0}, r"data\.text\.max_length=0"),
-        ({"max_ratio": 0.5}, r"data\.text\.max_ratio=0\.5: expected a number from 1 on or null"),
-    ],
-)
-def test_wrong_options(options, message):
-    with pytest.raises(ConfigError, match=message):
-        PairTextOptions.of(options)
 
 
 def test_wrong_options_of_ones_own_pairs():

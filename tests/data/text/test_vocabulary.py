@@ -37,10 +37,6 @@ def test_ids_of_a_column_are_those_of_its_words(special):
     assert ids.to_pylist() == known.encode(tokens)
 
 
-def test_a_text_cannot_write_padding():
-    assert Vocabulary(["a"]).encode(["<pad>", "<unk>"]) == [1, 1]
-
-
 def test_state_is_plain_and_comes_back():
     state = Vocabulary(["é", "a b", ""]).state()
     assert state == ["é", "a b", ""]

@@ -20,6 +20,8 @@ class GeneratedPairs(PairData):
     tokens: ClassVar[PairTextOptions]
     """The options by which a text becomes the generator's tokens."""
     generate: ClassVar[SampleGenerator]
+    arguments: ClassVar[dict[str, Any]] = {}
+    """Arguments of the generator besides count and seed."""
 
     def __init__(
         self,
@@ -30,11 +32,6 @@ class GeneratedPairs(PairData):
         """`sample` gives the sizes of the splits."""
         super().__init__(text=self.tokens, **rest)
         self.sample = SampleOptions.of(sample)
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """Arguments of the generator besides count and seed."""
-        return {}
 
     def open_source(self) -> Source:
         join = RuleTokenizer(self.tokens.tokenizer, "en", self.tokens.lower).join
@@ -57,24 +54,23 @@ class Symbols(GeneratedPairs):
     tokens = PairTextOptions(tokenizer="whitespace", lower=False, minimum_frequency=1, joint=True, max_length=None)
     generate = staticmethod(symbols.generate)
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {"order": self.name}
-
 
 class Copy(Symbols):
     """The target is the source."""
 
     name = "copy"
+    arguments: ClassVar[dict[str, Any]] = {"order": "copy"}
 
 
 class Reverse(Symbols):
     """The target is the reversed source."""
 
     name = "reverse"
+    arguments: ClassVar[dict[str, Any]] = {"order": "reverse"}
 
 
 class Sort(Symbols):
     """The target is the sorted source."""
 
     name = "sort"
+    arguments: ClassVar[dict[str, Any]] = {"order": "sort"}

@@ -18,11 +18,7 @@ WRITINGS = {
     "yue": Writing(spaced=False, bleu="zh"),
     "ja": Writing(spaced=False, bleu="ja-mecab"),
     "ko": Writing(bleu="ko-mecab"),
-    "th": Writing(spaced=False, bleu="char"),
-    "lo": Writing(spaced=False, bleu="char"),
-    "km": Writing(spaced=False, bleu="char"),
-    "my": Writing(spaced=False, bleu="char"),
-    "bo": Writing(spaced=False, bleu="char"),
+    **dict.fromkeys(("th", "lo", "km", "my", "bo"), Writing(spaced=False, bleu="char")),
 }
 """Languages that differ from `Writing()`, by their primary codes."""
 SHORTER = {
