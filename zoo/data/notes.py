@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from zoo.data.text.options import UNSPACED_ADVICE
 
+CHARACTERS = "text without blanks between words needs data.text.tokenizer=characters"
+
 
 def key(parts: Sequence[Any]) -> int:
     """A number that is the same for equal examples."""

@@ -36,7 +36,7 @@ def check_size(model: Mapping[str, Any], spec: Spec) -> None:
             return
         count, size = None, 2**63
     if 2 * size > memory():
-        estimate = "more parameters than can be counted"
+        estimate = f"more than 10^18 parameters, which take more than {size_of(size)}"
         if count is not None:
             estimate = f"{count:,} parameters, which take {size_of(2 * size)} with their gradients"
         raise ConfigError(

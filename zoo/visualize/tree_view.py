@@ -16,7 +16,10 @@ from zoo.visualize.view import Predicts, View
 
 CHOICE, LIMIT = "--trees chooses another", "data.text.max_words of the training data"
 SPOKEN = {"balanced": "a balanced tree", "left": "a left-branching tree", "right": "a right-branching tree"}
-LOSS = "its scores are about as good as those of a bag of words (SICK's Pearson falls from .92 to .46)"
+LOSS = (
+    "its scores are about as good as those of a bag of words (on the samples, SICK's Pearson falls from .92 to .46, "
+    "and 394 of 1,000 roots of SST keep their class)"
+)
 
 
 class TreeView(View):
@@ -84,7 +87,9 @@ class TreeView(View):
         if self.trained_on_given and (names := [spoken(way) for way in ways if not way.startswith(GRAMMAR)]):
             note = f"read along {' and '.join(names)}: none was given"
             found[CHOICE] = note if len(built) == len(trees) else f"one of the two was {note} for it"
-        read = [(sum(word >= 0 for word in tree.word), len(tree.words)) for tree in built]
+        # a grammar leaves out the full stop
+        cut = [tree for tree in built if not (tree.built or "").startswith(GRAMMAR)]
+        read = [(sum(word >= 0 for word in tree.word), len(tree.words)) for tree in cut]
         if parts := [f"{some:,} of {every:,}" for some, every in read if some < every]:
             found[LIMIT] = f"only the first {' and '.join(parts)} words were read"
         return found

@@ -184,6 +184,23 @@ def test_texts(tmp_path, cache_dir):
     assert data.encoder("a b c").built == ("balanced",)
 
 
+def test_texts_that_the_tokenizer_does_not_cut_are_noted(tmp_path, cache_dir):
+    rows = [(f"这部电影{'好坏'[number % 2]}", "good" if number % 2 else "bad") for number in range(20)]
+    found = {
+        tokenizer: prepared(
+            own(
+                table(tmp_path / "zh.csv", rows),
+                trees="balanced",
+                text={"minimum_frequency": 1, "tokenizer": tokenizer},
+            )
+        ).describe()["notes"]
+        for tokenizer in ("words", "characters")
+    }
+    note = "a training text has 1.0 words on average: data.text.tokenizer=words does not cut this text"
+    assert any(one.startswith(note) for one in found["words"])
+    assert not any("does not cut" in one for one in found["characters"])
+
+
 def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
     rows = [{"review": text, "stars": n % 3, "title": f"title {n}"} for n, (text, _) in enumerate(TEXTS)]
     for name, some in (("train", rows[:10]), ("valid", rows[10:13]), ("test", rows[13:])):

@@ -75,7 +75,8 @@ def test_plain_text_goes_through_the_grammar_of_the_sample():
 
 
 @pytest.mark.parametrize(
-    ("inside", "advice"), [(True, "pass --trees spacy:MODEL"), (False, "write it in brackets, pass")]
+    ("inside", "advice"),
+    [(True, "pass --trees spacy:MODEL"), (False, "write its phrases in brackets, or pass --trees balanced")],
 )
 def test_without_a_parser_plain_text_is_refused_in_one_line(inside, advice):
     real = encoder(TreeEncoder, None, inside)

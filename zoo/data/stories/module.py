@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from zoo.data.notes import key, majority, uncut
+from zoo.data.notes import CHARACTERS, key, majority, uncut
 from zoo.data.order import EXAMPLES, Nouns, Order, small_or_few, too_few
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Reading, Source
@@ -30,7 +30,6 @@ MOST_ANSWERS = 20
 """The most answers whose shares are described."""
 SHOWN_STATEMENTS = 6
 """The most statements of a story that `zoo data` shows."""
-CHARACTERS = "text without blanks between words needs data.text.tokenizer=characters"
 
 
 class WithReplacement(Order):

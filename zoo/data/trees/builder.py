@@ -132,9 +132,8 @@ class TreeBuilder:
 
 def advice(inside: bool) -> str:
     """Advice for users whose text needs a tree, because the network was trained on parses."""
-    brackets = "" if inside else "write it in brackets, "
-    loss = "with scores like those of a bag of words"
-    return f"{brackets}pass --trees {SPACY}MODEL for a parser, or --trees balanced, {loss}"
+    way = f"pass --trees {SPACY}MODEL for a parser" if inside else "write its phrases in brackets"
+    return f"{way}, or pass --trees balanced, with scores like those of a bag of words"
 
 
 @cache

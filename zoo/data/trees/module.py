@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from zoo.data.notes import key
+from zoo.data.notes import CHARACTERS, key, uncut
 from zoo.data.order import Nouns, Order
 from zoo.data.parts import flattened, nested
 from zoo.data.rows import beginning
@@ -22,7 +22,7 @@ from zoo.data.stored import StoredSplit, count_words, histogram, numbers_of, off
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vectored import VectorArguments, Vectored
 from zoo.data.trees.batch import NO_LABEL
-from zoo.data.trees.builder import GIVEN, TreeBuilder, TreeTextOptions, check_way
+from zoo.data.trees.builder import GIVEN, TreeBuilder, TreeTextOptions, builds, check_way
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder, TreeReading, columns_of
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
 from zoo.data.trees.tree import Labelled, Pair, Tree
@@ -125,7 +125,9 @@ class TreeCorpus(Vectored):
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
         found = self._shapes
         shapes = {"arity": found.arity, "binary": not found.others, "words_inside": found.inside}
-        return {"trees": self.trees, "shapes": shapes, "notes": found.notes()}
+        mean = facts["train"]["words"]["mean"]
+        texts = uncut("a training text", mean, self.text.tokenizer, CHARACTERS) if builds(self.trees) else []
+        return {"trees": self.trees, "shapes": shapes, "notes": [*found.notes(), *texts]}
 
     def training_order(self, part: StoredSplit) -> Order:
         """Draw batches from all trees: nothing is padded, so trees of similar size would save nothing."""
