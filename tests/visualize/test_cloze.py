@@ -35,7 +35,7 @@ def test_a_sentence_weighs_what_its_words_have_together():
     first, second = sentences_of(PREDICTION)
     assert (first.words, second.words) == (("Anna", "slept", "."), ("Ben", "<saw>", "Anna", "."))
     assert (first.weight, second.weight) == (pytest.approx(0.5), pytest.approx(0.5))
-    assert first.word_weights == pytest.approx([0.8, 0.2, 0.0]) and second.unknown == [1]
+    assert first.word_weights == pytest.approx([0.8, 0.2, 0.0]) and second.unknown == (1,)
     assert spans(PREDICTION) == spans(replace(PREDICTION, sentence_ends=(0, 3, 3, 7))) == [(0, 3), (3, 7)]
     bare = sentences_of(replace(PREDICTION, document=ReadText(PREDICTION.document.words, None)))
     assert [(part.weight, part.word_weights) for part in bare] == [(None, None)] * 2
@@ -43,13 +43,13 @@ def test_a_sentence_weighs_what_its_words_have_together():
 
 def test_a_sentence_without_attention_has_weights_of_zero():
     prediction = ClozePrediction("a", {"a": 1.0}, ReadText(("a", "b"), (1.0, 0.0)), ReadText((BLANK,), None), (1, 2))
-    assert [sentence.word_weights for sentence in sentences_of(prediction)] == [[1.0], [0.0]]
+    assert [sentence.word_weights for sentence in sentences_of(prediction)] == [(1.0,), (0.0,)]
     assert [sentence.weight for sentence in sentences_of(prediction)] == [1.0, 0.0]
 
 
 def test_the_blank_is_no_unknown_word():
     assert VIEW.unknown(PREDICTION) == ["<saw>", "was"]
-    assert query_of(PREDICTION).unknown == [1]
+    assert query_of(PREDICTION).unknown == (1,)
 
 
 def test_a_row_of_a_table():
