@@ -103,16 +103,6 @@ def test_what_the_network_alone_said_is_said_where_language_models_judged_again(
     assert "re-ranked" not in VIEW.page([PREDICTION])
 
 
-def test_a_long_document_is_cut_and_said():
-    words = ("word",) * 3000
-    long = ClozePrediction(
-        "word", {"word": 1.0}, ReadText(words, (1 / 3000,) * 3000), ReadText((BLANK,), None), (3000,)
-    )
-    figure = VIEW.picture(long)
-    assert figure.get_size_inches()[1] < 16
-    assert any("more words of this sentence" in text for text in texts(figure))
-
-
 def test_questions_are_read_from_the_command_line_and_from_files(tmp_path):
     typed = f"Anna slept. Ben was out. The one asleep was {BLANK}. | Anna|Ben"
     (given,) = VIEW.read([typed], None)
