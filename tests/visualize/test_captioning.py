@@ -179,7 +179,7 @@ def test_the_page_holds_the_image_and_a_map_for_each_word():
     (article, blank) = made.find("article")
     assert article[1]["data-caption"] == "a red dog" and "--ratio:1.5" in made.find("div", "looks")[0][1]["style"]
     assert blank[1]["class"] == "blank" and "1 image, 1 blank." in made.texts("p", "about")[0]
-    assert made.find("table") == []
+    assert made.find("table") == [] and "--image:url(" in made.find("div", "looks")[0][1]["style"]
     assert Page(VIEW.page([DOG])).texts("th")[-2:] == ["-1.2500", "-2.2500"], "several captions have their scores"
 
 

@@ -82,6 +82,7 @@ def test_the_page():
     html = VIEW.page([PREDICTION, None, WITHOUT_QUERY])
     made = Page(html)
     assert "2 questions, 1 blank." in html and "<saw>" not in html and "<saw>" in made.texts("span", "u")
+    assert made.find("span", "u")[0][1]["data-tip"].endswith("; unknown to the network")
     assert [e[1]["data-probability"] for e in made.find("tr")] == ["0.25", "0.75", "1.0"]
     assert made.find("article")[0][1]["data-label"] == "Anna" and len(made.find("ol", "titled")) == 2
     assert "how much each word counts" in html and "how much each word counts" not in VIEW.page([WITHOUT_QUERY])
