@@ -201,12 +201,11 @@ def _predict(words: list[str]) -> None:
         path = Path(options.attention)
         in_a_folder = path.is_dir() or options.attention.endswith(("/", os.sep))
         options.attention = path if in_a_folder else picture_file("--attention", path)
-    view.meet(predictor)
+    view.prepare(predictor, options)
     inputs = view.read(options.words, options.file)
     if all(given is None for given in inputs):
         article = "an" if view.noun[0] in "aeiou" else "a"
         raise DataError(f"nothing to predict: give {article} {view.noun}, --file FILE, or lines on standard input")
-    view.prepare(predictor, options)
     real = [given for given in inputs if given is not None]
     if options.attention is not None and not in_a_folder and len(inputs) > max(options.pictures, 1):
         raise ConfigError(

@@ -7,15 +7,7 @@ from tests.visualize.bits import COPY, MEMORY, prediction, wide
 from tests.visualize.reading import Page, shapes, texts
 from zoo.data.bits.encoding import BitLine
 from zoo.tasks.algorithmic import ExaminedBits
-from zoo.visualize.algorithmic import (
-    AlgorithmicView,
-    bits_drawing,
-    memory_at_the_end,
-    panels,
-    rows_in_use,
-    verdict,
-    wrong_letters,
-)
+from zoo.visualize.algorithmic import AlgorithmicView, bits_drawing, panels, rows_in_use, wrong_letters
 
 VIEW = AlgorithmicView()
 
@@ -24,7 +16,7 @@ def test_which_letters_are_wrong():
     assert wrong_letters(prediction(written=("1011", "1"), truth=("1001", "1"))) == [*[False] * 2, True, *[False] * 3]
     assert wrong_letters(prediction(written=("end",), truth=("10",))) == [True] * 3  # a word of another kind
     assert wrong_letters(prediction(truth=None)) == [False] * 5
-    assert verdict(prediction(targets=None)) == ""
+    assert VIEW.blocks(prediction(targets=None))[0].verdict == ""
 
 
 # what is shown of a memory
@@ -32,19 +24,19 @@ def test_which_letters_are_wrong():
 
 def test_a_panel_for_each_head_and_each_kind():
     found = panels(prediction(memory=MEMORY))
-    assert [panel.name for panel in found] == ["erase", "add", "write", "read 1", "read 2"]
+    assert [panel.name for panel in found] == ["erase", "add", "write", "read 1", "read 2", "memory at the end"]
     shapes = [panel.values.shape for panel in found]
-    assert shapes == [(2, 5), (2, 5), (5, 5), (5, 5), (5, 5)]
+    assert shapes == [(2, 5), (2, 5), (5, 5), (5, 5), (5, 5), (5, 2)]
     assert found[1].values[0, 0] == -2 and found[2].values[3, 3] == 0.75
-    assert panels(COPY) == [] and memory_at_the_end(COPY) is None
-    np.testing.assert_array_equal(memory_at_the_end(prediction(memory=MEMORY)).values, MEMORY["memory"])
+    assert panels(COPY) == []
+    np.testing.assert_array_equal(found[-1].values, MEMORY["memory"])
     (only,) = panels(prediction(memory={"add": MEMORY["add"]}))
     assert only.name == "add"
 
 
 def test_of_a_large_memory_the_rows_in_use_are_shown():
     assert rows_in_use(wide(128)) == [7, 8, 9] and rows_in_use(wide(64)) == [*range(64)]
-    for panel in (*panels(wide(128)), memory_at_the_end(wide(128))):
+    for panel in panels(wide(128)):
         assert len(panel.values) == 3 and panel.rows == [7, 8, 9]
     for used, rows in (([0, 126], [126, 127, 0]), ([0, 30, 100], [*range(100, 128), *range(31)]), ([5], [5])):
         weights = np.zeros((1, 2, 128))

@@ -7,7 +7,7 @@ from tests.visualize.stories import ANSWER, answer
 from zoo.data.stories.readers import StoryQuestion
 from zoo.errors import DataError
 from zoo.tasks.answering import ExaminedAnswer
-from zoo.visualize.answering import AnsweringView, empty, strongest
+from zoo.visualize.answering import AnsweringView, strongest
 
 VIEW = AnsweringView()
 
@@ -15,7 +15,8 @@ VIEW = AnsweringView()
 def test_the_strongest_sentence_of_each_hop_and_what_is_left_over():
     assert strongest(ANSWER) == [0, 2]
     assert strongest(answer(hops=())) == strongest(answer(sentences=(), hops=((), ()))) == []
-    assert empty(ANSWER) == [0.0, 0.5] and empty(answer(hops=((0.5, 0.5, 1e-8),))) is None
+    assert VIEW.blocks(ANSWER)[1].rest == [0.0, 0.5]
+    assert VIEW.blocks(answer(hops=((0.5, 0.5, 1e-8),)))[1].rest is None
 
 
 def test_the_true_answer_and_what_it_follows_from():

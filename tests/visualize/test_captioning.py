@@ -15,7 +15,7 @@ from PIL import Image
 from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
 from zoo.errors import DataError
 from zoo.tasks.captioning import Caption, CaptionPrediction, ExaminedCaption, Picture, png
-from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, CaptioningView, lit, overlay, smooth
+from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, CaptioningView, overlay, smooth
 
 VIEW = CaptioningView()
 PIXELS = torch.full((3, 80, 120), 100, dtype=torch.uint8)
@@ -88,19 +88,9 @@ def test_even_attention_is_even_light_and_only_shares_of_the_largest_count():
 @pytest.mark.parametrize(("value", "bright", "dim"), [(0, 77, 0), (100, 147, 35), (255, 255, 89)])
 def test_light_by_hand(value, bright, dim):
     """Three tenths of what is missing to white, also where the picture is black; elsewhere 35 of 100."""
-    pixels = np.full((2, 3, 3), value, np.uint8)
-    found = lit(pixels, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], (2, 3))
+    layer = overlay([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], (2, 3), (2, 3))
+    found = np.asarray(Image.alpha_composite(Image.new("RGBA", (3, 2), (value,) * 3), layer))
     assert found[0, 0, 0] == bright and found[1, 2, 0] == found[0, 2, 0] == dim
-
-
-def test_what_lies_over_the_page_makes_of_a_picture_what_the_picture_shows():
-    weights = np.random.default_rng(1).random(6).tolist()
-    layer = np.asarray(Image.open(io.BytesIO(overlay(weights, (2, 3)))), np.float64) / 255
-    assert layer.shape == (2 * FINER, 3 * FINER, 4)
-    for value in (0, 90, 255):
-        pixels = np.full((*layer.shape[:2], 3), value, np.uint8)
-        shown = layer[..., :3] * layer[..., 3:] + pixels / 255 * (1 - layer[..., 3:])
-        assert shown * 255 == pytest.approx(lit(pixels, weights, (2, 3)).astype(float), abs=2)
 
 
 # picture
@@ -189,7 +179,7 @@ def test_the_page_holds_the_image_and_a_map_for_each_word():
     (article, blank) = made.find("article")
     assert article[1]["data-caption"] == "a red dog" and "--ratio:1.5" in made.find("div", "looks")[0][1]["style"]
     assert blank[1]["class"] == "blank" and "1 image, 1 blank." in made.texts("p", "about")[0]
-    assert made.find("table") == []
+    assert made.find("table") == [] and "--image:url(" in made.find("div", "looks")[0][1]["style"]
     assert Page(VIEW.page([DOG])).texts("th")[-2:] == ["-1.2500", "-2.2500"], "several captions have their scores"
 
 

@@ -35,7 +35,7 @@ def test_a_sentence_weighs_what_its_words_have_together():
     first, second = sentences_of(PREDICTION)
     assert (first.words, second.words) == (("Anna", "slept", "."), ("Ben", "<saw>", "Anna", "."))
     assert (first.weight, second.weight) == (pytest.approx(0.5), pytest.approx(0.5))
-    assert first.word_weights == pytest.approx([0.8, 0.2, 0.0]) and second.unknown == [1]
+    assert first.word_weights == pytest.approx([0.8, 0.2, 0.0]) and second.unknown == (1,)
     assert spans(PREDICTION) == spans(replace(PREDICTION, sentence_ends=(0, 3, 3, 7))) == [(0, 3), (3, 7)]
     bare = sentences_of(replace(PREDICTION, document=ReadText(PREDICTION.document.words, None)))
     assert [(part.weight, part.word_weights) for part in bare] == [(None, None)] * 2
@@ -43,13 +43,13 @@ def test_a_sentence_weighs_what_its_words_have_together():
 
 def test_a_sentence_without_attention_has_weights_of_zero():
     prediction = ClozePrediction("a", {"a": 1.0}, ReadText(("a", "b"), (1.0, 0.0)), ReadText((BLANK,), None), (1, 2))
-    assert [sentence.word_weights for sentence in sentences_of(prediction)] == [[1.0], [0.0]]
+    assert [sentence.word_weights for sentence in sentences_of(prediction)] == [(1.0,), (0.0,)]
     assert [sentence.weight for sentence in sentences_of(prediction)] == [1.0, 0.0]
 
 
 def test_the_blank_is_no_unknown_word():
     assert VIEW.unknown(PREDICTION) == ["<saw>", "was"]
-    assert query_of(PREDICTION).unknown == [1]
+    assert query_of(PREDICTION).unknown == (1,)
 
 
 def test_a_row_of_a_table():
@@ -82,6 +82,7 @@ def test_the_page():
     html = VIEW.page([PREDICTION, None, WITHOUT_QUERY])
     made = Page(html)
     assert "2 questions, 1 blank." in html and "<saw>" not in html and "<saw>" in made.texts("span", "u")
+    assert made.find("span", "u")[0][1]["data-tip"].endswith("; unknown to the network")
     assert [e[1]["data-probability"] for e in made.find("tr")] == ["0.25", "0.75", "1.0"]
     assert made.find("article")[0][1]["data-label"] == "Anna" and len(made.find("ol", "titled")) == 2
     assert "how much each word counts" in html and "how much each word counts" not in VIEW.page([WITHOUT_QUERY])
@@ -101,16 +102,6 @@ def test_what_the_network_alone_said_is_said_where_language_models_judged_again(
     said = "re-ranked; the network alone: Ben 0.60"
     assert said in "".join(printed(VIEW.terminal(judged, 0, Namespace()))) and said in VIEW.page([judged])
     assert "re-ranked" not in VIEW.page([PREDICTION])
-
-
-def test_a_long_document_is_cut_and_said():
-    words = ("word",) * 3000
-    long = ClozePrediction(
-        "word", {"word": 1.0}, ReadText(words, (1 / 3000,) * 3000), ReadText((BLANK,), None), (3000,)
-    )
-    figure = VIEW.picture(long)
-    assert figure.get_size_inches()[1] < 16
-    assert any("more words of this sentence" in text for text in texts(figure))
 
 
 def test_questions_are_read_from_the_command_line_and_from_files(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.data.pairs.toy import Toy, prepared
-from tests.data.test_notes import VARIED, table
+from tests.data.test_notes import table
 from zoo.cli import main
 from zoo.data.documents.yelp import Yelp
 from zoo.visualize.describe import MOST_CLASSES, description
@@ -144,8 +144,3 @@ def test_the_notes_of_documents_are_printed(faulty, cache_dir, capsys):
     assert len(parts["notes"]) >= 3 and all(note in said for note in parts["notes"])
     assert parts["name"] == "documents" and parts["classes"] == ["bad", "good"]
     assert parts["splits"]["train"]["documents"] == 54
-
-
-def test_nothing_is_said_of_good_data(tmp_path, cache_dir, capsys):
-    path = table(tmp_path / "good.csv", VARIED)
-    assert "notes" not in command(capsys, "documents", f"data.path={path}", "data.text.minimum_frequency=1")

@@ -120,12 +120,6 @@ def test_how_many_classes_are_left_out_is_said():
     assert len([text for text in shown if text in MANY]) == 10 + 1
 
 
-def test_the_head_without_a_truth_judges_nothing():
-    assert "✗ true class bad" in texts(picture(prediction(), "bad"))
-    assert "✓ true class good" in texts(picture(prediction(), "good"))
-    assert not any("true class" in text for text in texts(picture(prediction())))
-
-
 # passages
 
 

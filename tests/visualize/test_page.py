@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.visualize.documents import prediction, without_weights
@@ -14,7 +15,7 @@ from zoo.tasks.classification import AttendedSentence
 from zoo.visualize.answering import AnsweringView
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import ClassificationView, document_blocks
-from zoo.visualize.drawing import PALETTE, Drawing, Key, Spot
+from zoo.visualize.drawing import PALETTE, Drawing, Key, Raster, Spot
 from zoo.visualize.renderers.page import page
 from zoo.visualize.trees.drawing import Tree
 
@@ -43,12 +44,15 @@ def test_holds_every_weight_and_probability_exactly():
     words, sentences = weights(made)
     assert words == [("a", 1 / 7), ("b", 6 / 7), ("c", 1.0)] and sentences == [0.1 + 0.2, 0.7, 0.0]
     assert [float(e[1]["data-probability"]) for e in made.find("tr")] == [1 / 3, 2 / 3]
+    assert [e[1].get("class") for e in made.find("tr")] == [None, "predicted"]
     assert made.find("span", "w")[0][1]["data-tip"] == "word 0.1429 × sentence 0.3 = 0.04286 of the document"
     assert made.find("article")[0][1]["data-label"] == "good"
 
 
 def test_shades_by_three_weighings_where_the_reader_may_choose():
-    style = Page(DOCUMENTS.page([prediction()])).find("span", "w")[5][1]["style"]  # "sat": 0.4 in 0.36
+    made = Page(DOCUMENTS.page([prediction()]))
+    assert ["checked" in e[1] for e in made.find("input")] == [True, False, False]
+    style = made.find("span", "w")[5][1]["style"]  # "sat": 0.4 in 0.36
     values = {name: float(value) for name, value in re.findall(r"--(\w+)-v:([\d.]+)", style)}
     assert values == {
         "paper": pytest.approx(0.24 / 0.6, abs=1e-3),
@@ -66,12 +70,13 @@ def test_shows_class_true_class_and_evidence():
     assert made.texts("h2") == ["good", "good"]
     assert made.texts("span", "right") == ["true class good ✓"] and made.texts("span", "wrong") == ["true class bad ✗"]
     assert made.texts("span", "e") == ["soup", "great"]
+    assert Page(page("", "", [[Head("x", truth=("true class", "y"))]])).texts("p", "verdict") == ["true class y"]
 
 
 def test_without_attention_shows_the_text_alone():
     made = Page(DOCUMENTS.page([without_weights("so it goes")]))
     assert [*made.find("span", "w"), *made.find("span", "weight"), *made.find("input")] == []
-    assert made.texts("p", "words") == ["so it goes"]
+    assert made.texts("p", "words") == ["so it goes"] and made.find("ol", "bare")
 
 
 # grids
@@ -91,6 +96,7 @@ def test_the_strongest_of_each_hop_is_framed_and_unknown_words_are_dotted():
     assert [attributes["data-weight"] for _, attributes, _ in made.find("td", "best")] == ["0.75", "0.375"]
     assert made.texts("span", "u") == ["<left>."] and "<hall>" not in text
     assert "hop 2" in text and "(empty memory)" in text and ANSWER.question in text
+    assert '<tr class="question"><td></td><td></td><td class="name"' in text, "the question is below the sentences"
     assert "the strongest of a hop is framed" in text and "went to empty places of the memory" in text
 
 
@@ -112,6 +118,9 @@ def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
     assert [e[1]["data-tip"] for e in made.find("td", "weight")][-1] == "hund → <dog> 0.800"
     assert [e[1]["data-weight"] for e in made.find("td", "framed")] == ["0.8"]
     assert [e[1].get("scope") for e in made.find("th")] == ["col", "col", "row", "row"]
+    assert made.find("thead", "turned") and not Page(page("", "", [[Grid(["a"], ["ein"], [[1]])]])).find(
+        "thead", "turned"
+    )
 
 
 # the others
@@ -135,7 +144,8 @@ def test_each_sign_is_explained_once_and_only_where_it_is_there():
 def test_a_drawing_is_svg_with_places_to_point_at():
     drawing = Drawing(200, 100, "two points")
     drawing.disc("nodes", 50, 40, 14, "#0072b2")
-    drawing.line("edges", [(0, 0), (50, 40)])
+    drawing.line("drops", [(0, 0), (50, 40)])
+    drawing.rasters.append(Raster(0, 0, 9, 9, np.zeros((2, 2, 3))))  # only figures draw images
     drawing.write(50, 90, "<word>", turned=30)
     drawing.spots.append(Spot(50, 40, ["a phrase", "good 0.9"], {"label": "good"}))
     made = Page(page("", "", [[Drawn(drawing)]]))
@@ -143,6 +153,8 @@ def test_a_drawing_is_svg_with_places_to_point_at():
     assert (about["role"], about["aria-label"], about["viewbox"]) == ("img", "two points", "0 0 200 100")
     assert made.find("circle")[0][1]["style"] == "fill:#0072b2" and made.texts("text") == ["<word>"]
     assert made.find("text")[0][1]["transform"] == "rotate(-30 50.0 90.0)"
+    assert "text-anchor:start" in made.find("text")[0][1]["style"]
+    assert made.find("g", "drops")[0][1]["style"].endswith("stroke-width:0.9;stroke-dasharray:0.9 1.98")
     ((_, spot, _),) = made.find("span", "spot")
     assert spot["aria-label"] == "a phrase\ngood 0.9" and spot["tabindex"] == "0" and spot["data-label"] == "good"
     assert spot["style"] == "left:50.0px;top:40.0px"

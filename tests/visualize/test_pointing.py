@@ -2,13 +2,13 @@
 
 from argparse import Namespace
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.tasks.points import spec_of
 from tests.visualize.reading import collection, grid, shapes, texts
-from zoo.data.points.encoding import PointEncoder
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing, Pointed, PointingPrediction
 from zoo.visualize.pointing import AWAY, PointingView, free_places, lines, positions, true_places, verdict
@@ -47,17 +47,9 @@ ORDER = answered(
 )
 
 
-class Predictor:
-    """As much of one as reading asks for."""
-
-    def __init__(self, goal):
-        self.task, self.checkpoint = self, None
-        self.spec, self.encoder = spec_of(goal), PointEncoder(goal)
-
-
 def view(goal="hull"):
     made = PointingView()
-    made.meet(Predictor(goal))
+    made.prepare(SimpleNamespace(task=SimpleNamespace(spec=spec_of(goal))), Namespace(attention=None))
     return made
 
 
@@ -254,10 +246,3 @@ def test_sets_on_the_command_line_and_in_files(tmp_path):
 def test_what_is_no_set_is_refused(words, message):
     with pytest.raises(DataError, match=message):
         VIEW.read(words, None)
-
-
-def test_text_in_a_column_of_numbers_names_file_and_line(tmp_path):
-    file = tmp_path / "points.csv"
-    file.write_text("x,y\n1,2\n3,two\n2,5\n")
-    with pytest.raises(DataError, match=r"points.csv, line 3: text in a column of numbers"):
-        VIEW.read([], file)

@@ -202,13 +202,14 @@ def test_that_a_tree_was_built_is_said_once_on_the_terminal_and_on_page_and_pict
     assert note in drawn(view.picture(text)) and note not in drawn(view.picture(bracketed))
 
 
-def test_nothing_is_said_where_trees_are_built_as_in_the_training_data(capsys):
-    given = predictor("balanced")
+@pytest.mark.parametrize(("trees", "text"), [("balanced", "it works well"), ("given", "works")])
+def test_there_is_no_note_on_trees_built_as_in_training_or_on_a_single_word(trees, text, capsys):
+    given = predictor(trees)
     view = prepared(TreeClassificationView(), given)
-    said = said_of(given, "it works well")
+    said = said_of(given, text)
     assert said.tree.built == "balanced"
     view.terminal(said, 0, Namespace())
-    assert capsys.readouterr().err == "" and "none was given" not in view.page([said])
+    assert capsys.readouterr().err == "" and view.notes(said.tree) == {} and "none was given" not in view.page([said])
 
 
 def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
@@ -224,15 +225,6 @@ def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
     both = replace(said, first=said.second)
     assert view.notes(both.first, both.second) == {CHOICE: "read along a right-branching tree: none was given"}
     assert view.notes(said.first, said.first) == {}
-
-
-def test_of_a_single_word_no_tree_is_worth_a_note(capsys):
-    given = predictor()
-    view = prepared(TreeClassificationView(), given)
-    said = said_of(given, "works")
-    assert said.tree.built == "balanced"
-    view.terminal(said, 0, Namespace())
-    assert capsys.readouterr().err == "" and view.notes(said.tree) == {}
 
 
 # labels in the brackets

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import combinations, pairwise
-from math import inf
 
 import numpy as np
 import pytest
@@ -209,8 +208,6 @@ def test_phrases_say_where_words_are_left_out():
 def test_attention_is_as_strong_as_it_is_high():
     assert strengths(read(TEXT)[0]) is None
     assert strengths(dependency("a b", (1, -1), (0.25, 0.75))) == pytest.approx([1 / 3, 1])
-    even = strengths(dependency("a " * 100, (1, -1, *[1] * 98), (0.01,) * 100))
-    assert max(even) == pytest.approx(1 / 4) and max(even) < inf
     few = strengths(dependency("a " * 10, (1, -1, *[1] * 8), (0.1,) * 10))
     assert max(few) == pytest.approx(0.1 / 0.15)
 

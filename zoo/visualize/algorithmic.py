@@ -55,16 +55,13 @@ class AlgorithmicView(View):
 
     def blocks(self, prediction: BitPrediction, examined: ExaminedBits | None = None) -> list[Block]:
         errors, written = prediction.error_bits, prediction.line(prediction.written)
-        head = Head(
-            written,
-            above=prediction.given,
-            truth=None if errors is None else (verdict(prediction), ""),
-            right=None if errors is None else errors == 0,
-            wrong=tuple(wrong_letters(prediction)),
-            data={"written": written},
-        )
+        judged: dict[str, Any] = {"wrong": tuple(wrong_letters(prediction)), "data": {"written": written}}
+        if errors is not None:
+            count = f"{prediction.probabilities.size:,}"
+            verdict = f"{errors:,} of {count} bits are wrong" if errors else f"all {count} bits are right"
+            judged |= {"truth": (verdict, ""), "right": errors == 0}
         keys = (TIME, *[WRONG] * bool(errors), *[MEMORY] * bool(prediction.memory))
-        return [head, Drawn(bits_drawing(prediction), keys=keys)]
+        return [Head(written, above=prediction.given, **judged), Drawn(bits_drawing(prediction), keys=keys)]
 
 
 def wrong_letters(prediction: BitPrediction) -> list[bool]:
@@ -75,14 +72,6 @@ def wrong_letters(prediction: BitPrediction) -> list[bool]:
         found += [False] * (len(prediction.separator) if number else 0)
         found += [len(word) != len(true) or letter != true[at] for at, letter in enumerate(word)]
     return found
-
-
-def verdict(prediction: BitPrediction) -> str:
-    """Return the number of wrong bits in words; empty where the truth is unknown."""
-    errors, count = prediction.error_bits, f"{prediction.probabilities.size:,}"
-    if errors is None:
-        return ""
-    return f"all {count} bits are right" if not errors else f"{errors:,} of {count} bits are wrong"
 
 
 # Panels
@@ -106,7 +95,7 @@ def bits_drawing(prediction: BitPrediction) -> Drawing:
     framed. Then each head has its erase vector, its add vector and its weightings over the rows in use. The memory at
     the end is beside the first weighting.
     """
-    scored, letters, memory = prediction.scored, Letters(for_page=True), memory_at_the_end(prediction)
+    scored, letters = prediction.scored, Letters(for_page=True)
 
     def at_steps(values: NDArray[Any]) -> NDArray[Any]:  # (S, O) at the scored steps, NaN at the others: (O, T)
         whole = np.full((len(scored), values.shape[1]), np.nan)
@@ -116,7 +105,9 @@ def bits_drawing(prediction: BitPrediction) -> Drawing:
     shown = [Panel("input", prediction.inputs.T, "input")]
     for kind, values in (("target", prediction.targets), ("output", prediction.probabilities)):
         shown += [] if values is None else [Panel(kind, at_steps(values), kind)]
-    shown += panels(prediction)
+    found = panels(prediction)
+    memory = next((panel for panel in found if panel.kind == "memory"), None)
+    shown += [panel for panel in found if panel is not memory]
     steps = len(prediction.inputs)
     cell = min(WIDE, max(NARROW, BROADEST / steps), WIDEST / steps)
     left, wide = letters.widest((panel.name for panel in shown), SMALL) + 34, cell * steps
@@ -162,20 +153,16 @@ def _numbered(count: int) -> range:
 
 
 def panels(prediction: BitPrediction) -> list[Panel]:
-    """Return the panels of the memory, as far as the network gives them."""
+    """Return the panels of the memory, as far as the network gives them; the last is the memory (N, W) at the end."""
     rows, found = rows_in_use(prediction), []
     for kind in ROW:
         heads = prediction.memory.get(kind, ())
         for number, head in enumerate(heads, 1):
             values, numbers = (head[:, rows], rows) if kind in WEIGHTINGS else (head, [])
             found.append(Panel(kind, values.T, f"{kind} {number}" if len(heads) > 1 else kind, numbers))
+    if (memory := prediction.memory.get("memory")) is not None:
+        found.append(Panel("memory", memory[rows], "memory at the end", rows))
     return found
-
-
-def memory_at_the_end(prediction: BitPrediction) -> Panel | None:
-    """Return the rows in use of the memory (N, W) after the last step; None where the network does not give it."""
-    rows, memory = rows_in_use(prediction), prediction.memory.get("memory")
-    return None if memory is None else Panel("memory", memory[rows], "memory at the end", rows)
 
 
 def rows_in_use(prediction: BitPrediction) -> list[int]:

@@ -50,7 +50,9 @@ class AnsweringView(View):
 
     def blocks(self, prediction: AnswerPrediction, examined: ExaminedAnswer | None = None) -> list[Block]:
         answer, sentences, hops = prediction.answer, prediction.sentences, prediction.hops
-        unknown, rest, supporting = prediction.unknown, empty(prediction), (examined and examined.supporting) or ()
+        unknown, supporting = prediction.unknown, (examined and examined.supporting) or ()
+        left = [max(0.0, 1 - sum(hop)) for hop in hops]
+        rest = left if any(weight >= EMPTY for weight in left) else None
         framed = {(row, hop) for row, needed in enumerate(supporting) if needed for hop in range(len(hops))}
         classes = Classes(prediction.alternatives, answer, "answers", in_one_line=True)
         truth = examined.truth if examined else None
@@ -77,9 +79,3 @@ class AnsweringView(View):
 def strongest(prediction: AnswerPrediction) -> list[int]:
     """Return for each hop the number of the sentence with the most attention; empty without attention or sentences."""
     return [hop.index(max(hop)) for hop in prediction.hops if hop]
-
-
-def empty(prediction: AnswerPrediction) -> list[float] | None:
-    """Return for each hop the attention to empty places of the memory; None where there is almost none."""
-    rest = [max(0.0, 1 - sum(hop)) for hop in prediction.hops]
-    return rest if any(weight >= EMPTY for weight in rest) else None

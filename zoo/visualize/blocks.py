@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zoo.visualize.drawing import Drawing, Key
 
 if TYPE_CHECKING:
+    from zoo.tasks.classification import AttendedSentence
     from zoo.visualize.trees.marks import Mark
 
 UNKNOWN = Key("unknown", "unknown to the network", "A dotted line is under words that the network does not know.")
@@ -104,25 +105,6 @@ class Head(Block):
 # Passages
 
 
-class Sentence(Protocol):
-    """Words with the attention to them."""
-
-    @property
-    def words(self) -> Sequence[str]: ...
-
-    @property
-    def weight(self) -> float | None:
-        """Attention to the sentence; None where the network has none."""
-
-    @property
-    def word_weights(self) -> Sequence[float] | None:
-        """Attention to each word within the sentence, summing to 1; None where the network has none."""
-
-    @property
-    def unknown(self) -> Collection[int]:
-        """Positions of the words that the network does not know."""
-
-
 class Weighing(NamedTuple):
     """A way to turn the weight `w` of a word in its sentence and the weight `s` of that sentence into one number."""
 
@@ -147,7 +129,7 @@ FULL_BAR = 0.4
 class Passage(Block):
     """Sentences: a bar for the weight of each one, and words shaded by their attention."""
 
-    sentences: Sequence[Sentence]
+    sentences: Sequence[AttendedSentence]
     weighing: str = "paper"
     """The key of `WEIGHINGS` by which words are shaded."""
     choice: bool = False
@@ -163,9 +145,8 @@ class Passage(Block):
     def bars(self) -> list[float] | None:
         """The length of each sentence's bar from 0 to 1; None where the network has no sentence attention."""
         weights = [sentence.weight for sentence in self.sentences if sentence.weight is not None]
-        if len(weights) < len(self.sentences) or not weights:
-            return None
-        return [weight / max(FULL_BAR, *weights) for weight in weights]
+        whole = len(weights) == len(self.sentences) > 0
+        return [weight / max(FULL_BAR, *weights) for weight in weights] if whole else None
 
     def shades(self, weighing: str | None = None) -> list[list[float]] | None:
         """Return the shade of each word from 0 to 1, by sentence; None where the network has no word attention."""
@@ -184,14 +165,14 @@ class Passage(Block):
         return {name: rows for name, way in ways.items() if (rows := self.shades(way))}
 
 
-def top_words(sentences: Sequence[Sentence], count: int = 5) -> str:
+def top_words(sentences: Sequence[AttendedSentence], count: int = 5) -> str:
     """Return the words with the highest shares of the document's attention, with these shares; empty without any."""
-    shares = [
-        (weight * (1.0 if sentence.weight is None else sentence.weight), word)
-        for sentence in sentences
-        for word, weight in zip(sentence.words, sentence.word_weights or (), strict=sentence.word_weights is not None)
-    ]
-    return ", ".join(f"{word} {share:.2f}" for share, word in sorted(shares, key=lambda one: -one[0])[:count])
+    shares = []
+    for sentence in sentences:
+        whole = 1.0 if sentence.weight is None else sentence.weight
+        weighed = zip(sentence.words, sentence.word_weights or (), strict=bool(sentence.word_weights))
+        shares += [(word, weight * whole) for word, weight in weighed]
+    return ", ".join(f"{word} {share:.2f}" for word, share in sorted(shares, key=lambda one: -one[1])[:count])
 
 
 # The others

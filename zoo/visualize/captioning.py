@@ -58,11 +58,7 @@ class CaptioningView(View):
     searches = ("beam", "nbest")
 
     def read_word(self, word: str) -> list[Any | None]:
-        """Return the path of an image, or those of all images in a folder, sorted by name.
-
-        Raises:
-            DataError: a path does not exist, or a folder has no images.
-        """
+        """Return the path of an image, or those of all images in a folder, sorted by name."""
         path = Path(word)
         if not path.is_dir():
             return [_image(path, "the path of an image, or of a folder of images")]
@@ -76,20 +72,16 @@ class CaptioningView(View):
         return _image(Path(line.strip()), "the path of an image")
 
     def row(self, prediction: CaptionPrediction) -> list[Any]:
-        best = prediction.best
-        return [shown(prediction.picture.name), shown(best.text), round(best.log_prob, 4)]
+        return [shown(prediction.picture.name), shown(prediction.best.text), round(prediction.best.log_prob, 4)]
 
     def terminal(self, prediction: CaptionPrediction, number: int, options: Namespace) -> str:
-        """Return the image and its caption, separated by a tab."""
-        if options.nbest is None:
-            return f"{shown(prediction.picture.name)}\t{shown(prediction.best.text)}"
-        return ranked(number, prediction.captions)
+        one = f"{shown(prediction.picture.name)}\t{shown(prediction.best.text)}"
+        return one if options.nbest is None else ranked(number, prediction.captions)
 
     def examined_columns(self) -> list[str]:
         return [*super().examined_columns(), "true"]
 
     def examined_row(self, examined: ExaminedCaption) -> list[Any]:
-        """Return the row with a last column: whether the caption is true, where the data knows."""
         return [*super().examined_row(examined), {True: "yes", False: "no", None: ""}[examined.true]]
 
     def try_it(self, data: Any) -> str:
@@ -102,15 +94,11 @@ class CaptioningView(View):
     def blocks(self, prediction: CaptionPrediction, examined: ExaminedCaption | None = None) -> list[Block]:
         best, picture = prediction.best, prediction.picture
         true, boxes, truth = (examined.true, examined.boxes, examined.truth) if examined else (None, None, None)
-        known = [] if true is None else ["true of the image" if true else "not true of the image"]
-        known += [f"the data: {truth}"] * bool(truth)
+        judged = {None: "", True: "true of the image", False: "not true of the image"}[true]
+        known = "; ".join(filter(None, [judged, f"the data: {truth}" if truth else ""]))
+        under, data = f"log-probability {best.log_prob:.3f}", {"caption": best.text, "image": picture.name}
         head = Head(
-            best.text,
-            above=picture.name,
-            under=f"log-probability {best.log_prob:.3f}",
-            truth=("", "; ".join(known)) if known else None,
-            right=true,
-            data={"caption": best.text, "image": picture.name},
+            best.text, above=picture.name, under=under, truth=("", known) if known else None, right=true, data=data
         )
         nothing = [None] * len(best.words)
         words = [Word(*parts) for parts in zip(best.words, best.attention or nothing, boxes or nothing, strict=False)]
@@ -155,19 +143,6 @@ class AttendedImage(Block):
     def attended(self) -> bool:
         return not self.words or any(word.weights is not None for word in self.words)
 
-    def pixels(self) -> NDArray[np.uint8]:
-        """Return the image (H, W, 3) in the size of a map; white where the image is unknown."""
-        if self.png is None:
-            rows, columns = self.grid
-            return np.full((rows * 16, columns * 16, 3), 255, np.uint8)
-        image = Image.open(io.BytesIO(self.png)).convert("RGB")
-        scale = SHARPEST / max(image.size)
-        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        return np.asarray(image.resize(size, Image.Resampling.NEAREST if scale > 3 else Image.Resampling.LANCZOS))
-
-
-# Light
-
 
 def smooth(weights: Sequence[float], grid: tuple[int, int], size: tuple[int, int]) -> NDArray[np.float32]:
     """Return the weights as (H, W) = `size` pixels, from 0 to 1 for the largest weight.
@@ -176,34 +151,15 @@ def smooth(weights: Sequence[float], grid: tuple[int, int], size: tuple[int, int
     """
     cells = np.asarray(weights, np.float32).reshape(grid)
     cells = cells / max(float(cells.max()), 1e-12)
-    spread = Image.fromarray(cells).resize((size[1], size[0]), Image.Resampling.BICUBIC)
-    return np.asarray(spread).clip(0, 1)
+    return np.asarray(Image.fromarray(cells).resize(size[::-1], Image.Resampling.BICUBIC)).clip(0, 1)
 
 
-def lit(pixels: NDArray[np.uint8], weights: Sequence[float], grid: tuple[int, int]) -> NDArray[np.uint8]:
-    """Return the image (H, W, 3), dim where the `weights` (S,) of a word are low and bright where they are highest."""
-    looked = smooth(weights, grid, pixels.shape[:2])[..., None]
-    light = pixels * (DIM + (1 - DIM) * looked)
-    return (light + GLOW * looked * (255 - light) + 0.5).astype(np.uint8)
-
-
-def overlay(weights: Sequence[float], grid: tuple[int, int]) -> bytes:
-    """Return a PNG file that makes of an image under it what `lit` makes of it."""
-    looked = smooth(weights, grid, (grid[0] * FINER, grid[1] * FINER))
+def overlay(weights: Sequence[float], grid: tuple[int, int], size: tuple[int, int]) -> Image.Image:
+    """Return a layer of (H, W) = `size` pixels for an image: it dims places with low weights and lights the others."""
+    looked = smooth(weights, grid, size)
     through = (DIM + (1 - DIM) * looked) * (1 - GLOW * looked)
     white = GLOW * looked / (1 - through).clip(1e-6)
-    layers = (255 * np.stack([white, white, white, 1 - through], -1) + 0.5).astype(np.uint8)
-    return _file(Image.fromarray(layers), "png", optimize=True)
-
-
-def _file(image: Image.Image, kind: str, **options: int) -> bytes:
-    file = io.BytesIO()
-    image.save(file, kind, **options)
-    return file.getvalue()
-
-
-def _data(file: bytes, kind: str = "png") -> str:
-    return f"data:image/{kind};base64,{b64encode(file).decode()}"
+    return Image.fromarray((255 * np.stack([white, white, white, 1 - through], -1) + 0.5).astype(np.uint8))
 
 
 # The renderers
@@ -214,37 +170,49 @@ def _(block: AttendedImage) -> str:
     source, ratio, maps = "", block.grid[1] / block.grid[0], []
     if block.png is not None:
         image = Image.open(io.BytesIO(block.png))
-        light = len(block.png) <= MOST_BYTES
-        source = _data(block.png) if light else _data(_file(image, "jpeg", quality=90), "jpeg")
-        ratio = image.width / image.height
+        ratio, source = image.width / image.height, f"data:image/png;base64,{b64encode(block.png).decode()}"
+        if len(block.png) > MOST_BYTES:
+            source = _url(image, "jpeg", quality=90)
     for word in block.words:
         if word.weights is not None:
             most = max(word.weights)
             row, column = divmod(list(word.weights).index(most), block.grid[1])
-            maps.append((word.text, row, column, most, _data(overlay(word.weights, block.grid))))
+            layer = overlay(word.weights, block.grid, (block.grid[0] * FINER, block.grid[1] * FINER))
+            maps.append((word.text, row, column, most, _url(layer, "png", optimize=True)))
     return page.macro("attended_image", block.name, source, ratio, maps)
+
+
+def _url(image: Image.Image, kind: str, **options: int) -> str:
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return f"data:image/{kind};base64,{b64encode(file.getvalue()).decode()}"
 
 
 @figure.fitted.register
 def _(block: AttendedImage, letters: Letters, room: float) -> Drawing:
     """The image, then one map per word, in rows; the object that a word names is framed."""
-    words, pixels = block.words[:MOST_WORDS], block.pixels()
-    ratio = pixels.shape[1] / pixels.shape[0]
+    words, image = block.words[:MOST_WORDS], Image.new("RGBA", (block.grid[1] * 16, block.grid[0] * 16), "white")
+    if block.png is not None:
+        image = Image.open(io.BytesIO(block.png)).convert("RGBA")
+        scale = SHARPEST / max(image.size)
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        image = image.resize(size, Image.Resampling.NEAREST if scale > 3 else Image.Resampling.LANCZOS)
+    ratio = image.width / image.height
     wide, high = AREA * ratio**0.5, AREA / ratio**0.5
     columns = max(1, min(len(words) + 1, int((BROADEST + GAP) / (wide + GAP))))
     sheet = Drawing(max(room, columns * (wide + GAP) - GAP), -(-(len(words) + 1) // columns) * (high + TITLE))
     for number, word in enumerate([Word("", None), *words]):
-        x, y = number % columns * (wide + GAP), TITLE + number // columns * (high + TITLE)
-        light = pixels if word.weights is None else lit(pixels, word.weights, block.grid)
-        sheet.rasters.append(Raster(x, y, wide, high, light))
-        sheet.box("frames", x, y, wide, high)
+        x, y, light = number % columns * (wide + GAP), TITLE + number // columns * (high + TITLE), image
         if word.weights is not None:
+            light = Image.alpha_composite(image, overlay(word.weights, block.grid, image.size[::-1]))
             if word.box is not None:
                 left, top, right, bottom = word.box
                 sheet.box("true", x + left * wide, y + top * high, (right - left) * wide, (bottom - top) * high)
             space = wide - letters.width("0.00", TINY) - 4
             sheet.write(x, y - 5, letters.cut(word.text, space, WORD), WORD, "ink")
             sheet.write(x + wide, y - 5, f"{max(word.weights):.2f}", TINY, side="right")
+        sheet.rasters.append(Raster(x, y, wide, high, np.asarray(light.convert("RGB"))))
+        sheet.box("frames", x, y, wide, high)
     if len(block.words) > MOST_WORDS:
         sheet.notes.append(f"cut to {MOST_WORDS} words")
     return sheet

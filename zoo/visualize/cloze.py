@@ -1,14 +1,15 @@
 """The view of the cloze task: the candidates for a blank, and the attention to the document and to the query."""
 
 from argparse import Namespace, _ArgumentGroup
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
+from zoo.tasks.classification import AttendedSentence
 from zoo.tasks.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Head, Passage, top_words
 from zoo.visualize.drawing import Key
@@ -28,15 +29,6 @@ WORDS = Key(
 )
 QUERY = Key(long="In the query the colour is how much each word counts.")
 EVIDENCE = Key("evidence", "tells the answer")
-
-
-class PartOfText(NamedTuple):
-    """A sentence of a document or a query, as a `Passage` shows it."""
-
-    words: Sequence[str]
-    weight: float | None
-    word_weights: Sequence[float] | None
-    unknown: Collection[int]
 
 
 class ClozeView(View):
@@ -117,21 +109,22 @@ def spans(prediction: ClozePrediction) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise([0, *prediction.sentence_ends]) if begin < end]
 
 
-def sentences_of(prediction: ClozePrediction) -> list[PartOfText]:
+def sentences_of(prediction: ClozePrediction) -> list[AttendedSentence]:
     """Return the sentences of the document. The weight of a sentence is the sum of the weights of its words."""
     found, document = [], prediction.document
     for begin, end in spans(prediction):
-        unknown = [place - begin for place in document.unknown if begin <= place < end]
+        unknown = tuple(place - begin for place in document.unknown if begin <= place < end)
         total, shares = None, None
         if document.weights is not None:
             weights = document.weights[begin:end]
             total = sum(weights)
-            shares = [weight / total if total else 0.0 for weight in weights]
-        found.append(PartOfText(document.words[begin:end], total, shares, unknown))
+            shares = tuple(weight / total if total else 0.0 for weight in weights)
+        found.append(AttendedSentence(document.words[begin:end], total, shares, unknown))
     return found
 
 
-def query_of(prediction: ClozePrediction) -> PartOfText:
+def query_of(prediction: ClozePrediction) -> AttendedSentence:
     """Return the query as one sentence. The blank does not count as an unknown word."""
     query = prediction.query
-    return PartOfText(query.words, None, query.weights, [at for at in query.unknown if query.words[at] != BLANK])
+    unknown = tuple(place for place in query.unknown if query.words[place] != BLANK)
+    return AttendedSentence(query.words, None, query.weights, unknown)

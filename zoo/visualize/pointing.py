@@ -41,7 +41,8 @@ class PointingView(View):
     searches = ("beam",)
     spec: PointSpec | None = None
 
-    def meet(self, predictor: Predicts) -> None:
+    def prepare(self, predictor: Predicts, options: Namespace) -> None:
+        super().prepare(predictor, options)
         self.spec = predictor.task.spec
 
     def read_word(self, word: str) -> list[Any | None]:

@@ -125,11 +125,10 @@ def linked_trees(prediction: RelatednessPrediction, links: Sequence[Link]) -> li
     """Return both trees with the signs of the links."""
     trees = []
     for at, tree in enumerate((prediction.first, prediction.second)):
-        facts = [f"like “{link.phrases[1 - at]}”, cosine {link.cosine:.2f}" for link in links]
-        if prediction.similarity is None:
-            facts = ["a word of both sentences"] * len(links)
-        signs = {
-            link.nodes[at]: (link.mark, f"{link.mark.sign}: {fact}") for link, fact in zip(links, facts, strict=True)
-        }
+        signs = {}
+        for link in links:
+            like = f"like “{link.phrases[1 - at]}”, cosine {link.cosine:.2f}"
+            fact = "a word of both sentences" if prediction.similarity is None else like
+            signs[link.nodes[at]] = (link.mark, f"{link.mark.sign}: {fact}")
         trees.append(Tree(tree, links=signs))
     return trees

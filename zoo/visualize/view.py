@@ -82,10 +82,6 @@ class View(ABC):
         if "nbest" in self.searches:
             group.add_argument("--nbest", type=int, metavar="N", help="the N best, as `number ||| text ||| score`")
 
-    def meet(self, predictor: Predicts) -> None:
-        """Look at the network before any input is read, where the reading depends on the network."""
-        return
-
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         """Return the inputs of `zoo predict`: those of the command line and of a file.
 
@@ -134,10 +130,10 @@ class View(ABC):
             )
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        """Set what the task's own options ask for.
+        """Set what the task's own options ask for, and what reading needs to know of the network.
 
         Raises:
-            ZooError: an option cannot be used. It is raised before anything is predicted.
+            ZooError: an option cannot be used. It is raised before any input is read.
         """
         if options.attention is not None:
             self.require_attention("--attention", predictor)

@@ -63,18 +63,15 @@ def painted(drawing: Drawing, letters: Letters) -> Figure:
 
 def _paint(axes: Axes, part: Raster) -> None:
     right, bottom = part.left + part.width, part.top + part.height
-    image: dict[str, Any] = {"extent": (part.left, right, bottom, part.top), "aspect": "auto", "zorder": 0}
-    if part.values.ndim == 3:
-        axes.imshow(part.values, **image)
-        return
     colours, least = (SIGNED, -part.most) if part.signed else (ATTENTION, 0.0)
-    shades: dict[str, Any] = {"cmap": colours, "vmin": least, "vmax": part.most}
-    if not part.gap:
-        axes.imshow(part.values, interpolation="nearest", **shades, **image)
+    shades: dict[str, Any] = {"cmap": colours, "vmin": least, "vmax": part.most, "zorder": 0}
+    if part.gap:
+        rows, columns = part.values.shape
+        x, y = np.linspace(part.left, right, columns + 1), np.linspace(part.top, bottom, rows + 1)
+        axes.pcolormesh(x, y, part.values, edgecolors="white", linewidth=0.5, **shades)
         return
-    rows, columns = part.values.shape
-    x, y = np.linspace(part.left, right, columns + 1), np.linspace(part.top, bottom, rows + 1)
-    axes.pcolormesh(x, y, part.values, edgecolors="white", linewidth=0.5, zorder=0, **shades)
+    kind = "nearest" if part.values.ndim == 2 else None  # images are smoothed, and have colours of their own
+    axes.imshow(part.values, interpolation=kind, extent=(part.left, right, bottom, part.top), aspect="auto", **shades)
 
 
 def _collection(kind: str, shapes: list[Shape]) -> Any:

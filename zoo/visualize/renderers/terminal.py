@@ -1,6 +1,6 @@
 """Print the blocks of an answer on the terminal: shaded where there is colour, with marks where there is none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import singledispatch
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, Sentence, flat
+from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import mixed
 from zoo.visualize.printable import shown
 
@@ -137,32 +137,32 @@ def _(block: Passage, screen: Screen) -> Iterator[RenderableType]:
     if not block.sentences:
         yield Text("(no words)", "dim")
         return
-    bars, shades = block.bars, block.shades()
+    bars = block.bars
+    shades = block.shades() or [[0.0] * len(sentence.words) for sentence in block.sentences]
     table = Table.grid(padding=(0, 1))
     if bars is not None:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True, min_width=SENTENCE_BAR)
     table.add_column(ratio=1)
     for s, sentence in enumerate(block.sentences):
-        text = _words(sentence, shades[s] if shades else None, screen.colour)
-        if bars is None:
-            table.add_row(text)
-        else:
-            table.add_row(f"{sentence.weight:.2f}", Text(bar(bars[s], SENTENCE_BAR, screen.ascii_only), "red"), text)
+        text = _words(sentence.words, sentence.unknown, shades[s], screen.colour)
+        margin: list[RenderableType] = []
+        if bars is not None:
+            margin = [f"{sentence.weight:.2f}", Text(bar(bars[s], SENTENCE_BAR, screen.ascii_only), "red")]
+        table.add_row(*margin, text)
     yield table
 
 
-def _words(sentence: Sentence, strengths: list[float] | None, colour: bool) -> Text:
+def _words(words: Sequence[str], unknown: Collection[int], strengths: Sequence[float], colour: bool) -> Text:
     text, open_mark = Text(), ""
-    for i, word in enumerate(sentence.words):
-        strength = strengths[i] if strengths else 0.0
+    for i, (word, strength) in enumerate(zip(words, strengths, strict=True)):
         mark = "" if colour else "**" if strength >= STRONG else "*" if strength >= MARKED else ""
         if mark != open_mark:
             text.append(open_mark)
         text.append(" " if i else "")
         text.append(mark if mark != open_mark else "")
         text.append(shown(word), shade(strength) if colour and strength >= VISIBLE else None)
-        if i in sentence.unknown:
+        if i in unknown:
             text.append(UNKNOWN, "dim")
         open_mark = mark
     text.append(open_mark)
