@@ -295,7 +295,7 @@ def test_another_best_tour_beside_an_instance_is_seen(file, cache_dir):
 
 
 def test_what_the_data_say(file, cache_dir, caplog):
-    data = OwnPoints(path=str(file("mine.txt", lines(20))), goal="tour")
+    data = OwnPoints(path=str(file("mine.txt", lines(20, target=""))), goal="tour")
     data.prepare_data()
     with caplog.at_level("INFO", "zoo"):
         data.setup()
