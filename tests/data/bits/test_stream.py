@@ -1,40 +1,15 @@
-"""Streams of bits: a function of seed and number, one size per batch, parts of the test, and what cannot be."""
+"""Streams of bits: one size per batch, parts of the test, and impossible sizes."""
 
 import pytest
 import torch
 
-from tests.data.bits.goals import KINDS, stream
+from tests.data.bits.goals import first, stream
 from zoo.data.bits.associative_recall import Recall
 from zoo.data.bits.copy_bits import CopyBits
 from zoo.data.bits.dynamic_ngrams import Ngrams
 from zoo.data.bits.priority_sort import PrioritySorts
 from zoo.data.bits.repeat_copy import RepeatCopies
 from zoo.errors import ConfigError
-
-
-def seen(loader):
-    """Every sequence by its number, as bytes."""
-    found = {}
-    for batch in loader:
-        for row, number in enumerate(batch.index.tolist()):
-            steps = int(batch.step_mask[row].sum())
-            assert number not in found
-            found[number] = batch.inputs[row, :steps].numpy().tobytes()
-    return found
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_two_ranks_see_what_one_sees_and_nothing_twice(kind, monkeypatch):
-    monkeypatch.setattr(kind, "ranks", {"rank": 0, "world_size": 1})
-    one = seen(stream(kind).train_dataloader())
-    assert sorted(one) == [*range(24)] and len(set(one.values())) > 20  # short ones may be equal
-    two = {}
-    for rank in range(2):
-        monkeypatch.setattr(kind, "ranks", {"rank": rank, "world_size": 2})
-        own = seen(stream(kind).train_dataloader())
-        assert not own.keys() & two.keys()
-        two |= own
-    assert two == one
 
 
 @pytest.mark.parametrize("kind", [CopyBits, RepeatCopies, Recall])
@@ -45,17 +20,7 @@ def test_the_sequences_of_a_training_batch_are_alike(kind):
         lengths.add(batch.inputs.shape[1])
     assert len(lengths) > 2
     assert not all(batch.step_mask.all() for batch in stream(kind, alike=False).train_dataloader())
-    assert not all(batch.step_mask.all() for batch in stream(kind).val_dataloader())
-
-
-def test_the_validation_is_the_same_whatever_the_batches_and_the_seed_of_the_run():
-    one = seen(stream(CopyBits).val_dataloader())
-    other = CopyBits(
-        sample={"train": 24, "val": 5, "test": 3, "seed": 4}, loader={"batch_size": 2, "seed": 9}, alike=False
-    )
-    other.setup()
-    assert seen(other.val_dataloader()) == one
-    assert seen(other.train_dataloader()) != seen(stream(CopyBits).train_dataloader())
+    assert len({len(one.inputs) for one in first(stream(kind), "val", 4)}) > 1  # whatever the batches
 
 
 def test_the_parts_of_a_test_share_a_loader():
@@ -66,8 +31,6 @@ def test_the_parts_of_a_test_share_a_loader():
     groups = torch.cat([batch.group for batch in batches])
     assert groups.bincount().tolist() == [3, 3, 3]
     assert all(len(batch.group.unique()) == 1 for batch in batches)
-    more = stream(RepeatCopies, sample={"test": 5})
-    assert seen(more.test_dataloader()).items() > seen(data.test_dataloader()).items()
 
 
 def test_description():

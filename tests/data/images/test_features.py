@@ -81,13 +81,6 @@ def test_values_are_those_of_the_encoder_to_one_in_a_thousand(tmp_path):
     torch.testing.assert_close(given[4].float(), by_hand[0].detach(), rtol=1e-3, atol=1e-5)
 
 
-def test_features_of_one_image_are_computed_once(tmp_path):
-    Frozen.seen.clear()
-    assert store(tmp_path, Noise(1))[[0]].shape == (1, 6, *GRID)
-    store(tmp_path, Noise(1))
-    assert Frozen.seen == [1]
-
-
 def test_the_folder_depends_on_images_encoder_and_weights(tmp_path):
     def folder(pictures=None, **options):
         return store_features(tmp_path, frozen(**options), pictures or Noise(2))

@@ -90,11 +90,6 @@ def test_batches_hold_captions_with_their_images(shared, monkeypatch, order, wor
             assert Counter(seen) == Counter(expected)
 
 
-def test_a_batch_of_captions_holds_an_image_once(shared):
-    data = prepared(Toy(batches="lengths", loader={"batch_size": 100}))
-    assert any(len(batch.image) < len(batch) for batch in data.train_dataloader())
-
-
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_epoch_follows_from_its_number_in_every_process(shared, order):
     def epoch(number, done=0, workers=0):
@@ -150,19 +145,6 @@ def test_long_captions_are_left_out_of_training_only(cache_dir, caplog):
     assert data.spec.longest_target > 6
 
 
-def test_the_vocabulary_is_that_of_the_training_captions(cache_dir):
-    rows = rows_of(SIZES)
-    rows["test"].append(rows["test"][0]._replace(captions=("a zebra",)))
-    data = prepared(Toy(rows, text={"minimum_frequency": 78}))
-    counts = Counter(word for one in ROWS["train"] for c in one.captions for word in data.encoder.words(c))
-    expected = sorted((w for w in counts if counts[w] >= 78), key=lambda w: (-counts[w], w))
-    assert data.encoder.vocabulary.state() == expected
-    assert 2 < len(expected) < len(counts)
-    tested = [word for one in rows["test"] for c in one.captions for word in data.encoder.words(c)]
-    rate = np.mean([word not in expected for word in tested])
-    assert data.describe()["splits"]["test"]["unknown_rate"] == pytest.approx(rate)
-
-
 def test_blank_captions_are_counted_in_training_and_errors_elsewhere(cache_dir):
     rows = changed("train", 3, captions=("", "a red dog"))
     rows["train"][4] = rows["train"][4]._replace(captions=(" ",))
@@ -190,13 +172,6 @@ def test_blank_captions_are_counted_in_training_and_errors_elsewhere(cache_dir):
 def test_unusable_captions(cache_dir, rows, text, message):
     with pytest.raises(DataError, match=message):
         Toy(rows, text=text).prepare_data()
-
-
-def test_missing_splits_are_drawn_by_image(cache_dir):
-    data = prepared(Toy({"train": ROWS["train"]}))
-    assert data.sizes == {"train": 32, "val": 4, "test": 4}
-    seen = [{int(pixels[0, 0, 0]) for batch in loader for pixels in batch.image} for loader in loaders(data).values()]
-    assert set().union(*seen) == set(range(40)) and sum(map(len, seen)) == 40
 
 
 def test_a_picture_in_two_splits_is_noted(cache_dir, tmp_path):

@@ -1,10 +1,12 @@
 """The captions that share a batch."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 
 from zoo.data.images.order import LengthOrder, PictureOrder
-from zoo.data.order import Bucketed, Evaluation, InOrder
+from zoo.data.order import Bucketed, InOrder
 from zoo.errors import ConfigError
 
 CAPTIONS = np.random.default_rng(0).integers(1, 7, 50)
@@ -29,28 +31,6 @@ def epoch_of(order, epoch, start=0):
 # Captions of pictures
 
 
-@pytest.mark.parametrize("each", [None, 1, 3])
-@pytest.mark.parametrize("world", [1, 2, 3])
-def test_every_picture_once_per_epoch_with_some_of_its_captions(each, world):
-    orders = [by_picture(each, rank=rank, world_size=world) for rank in range(world)]
-    for epoch in (0, 5):
-        seen = []
-        parts = [epoch_of(order, epoch) for order in orders]
-        assert {len(part) for part in parts} == {len(order) for order in orders} == {7}
-        for batch in (batch for part in parts for batch in part):
-            assert all(epoch * SIZE <= number < (epoch + 1) * SIZE for number in batch)
-            images, counts = np.unique(IMAGE_OF[np.array(batch) % SIZE], return_counts=True)
-            assert len(images) <= -(-8 // world)
-            expected = CAPTIONS[images] if each is None else np.minimum(CAPTIONS[images], each)
-            assert counts.tolist() == expected.tolist()
-            assert len(set(batch)) == len(batch)
-            seen += images.tolist()
-        assert sorted(seen) == list(range(50))
-    if each == 1:  # a step has the same captions for any number of processes
-        for whole, *shares in zip(epoch_of(by_picture(1), 5), *parts, strict=True):
-            assert sorted(whole) == sorted(number for share in shares for number in share)
-
-
 def test_captions_are_drawn_in_each_epoch_and_equally_often():
     order = by_picture(2)
     drawn = [sorted(number % SIZE for batch in epoch_of(order, epoch) for number in batch) for epoch in range(300)]
@@ -68,6 +48,9 @@ def test_an_epoch_follows_from_the_seed_and_its_number_alone():
     assert epoch_of(second, 3) == expected
     assert epoch_of(second, 3, start=4) == expected[4:]  # a resume
     assert epoch_of(by_picture(2, seed=1), 3) != expected
+    shares = [epoch_of(by_picture(2, rank=rank, world_size=3), 3) for rank in range(3)]
+    steps = [sorted(chain.from_iterable(step)) for step in zip(*shares, strict=True)]
+    assert steps == [sorted(batch) for batch in expected]  # the captions of a step, for any number of processes
 
 
 def test_without_shuffle_every_epoch_is_the_first():
@@ -83,18 +66,6 @@ def test_the_first_rows_of_a_batch_are_of_different_pictures():
         pictures = len(set(images))
         assert len(set(images[:pictures])) == pictures
         assert batch[:pictures] == [int(np.flatnonzero(image == IMAGE_OF)[0]) for image in images[:pictures]]
-
-
-@pytest.mark.parametrize("world", [1, 2, 3])
-def test_an_evaluation_has_every_caption_once_over_all_processes(world):
-    seen = []
-    for rank in range(world):
-        pictures = Evaluation(CAPTIONS, batch_size=8, rank=rank, world_size=world)
-        for batch in PictureOrder(pictures, CAPTIONS):
-            images = set(IMAGE_OF[batch].tolist())
-            assert len(batch) == CAPTIONS[list(images)].sum()  # all captions of an image are together
-            seen += batch
-    assert sorted(seen) == list(range(SIZE))
 
 
 def test_the_state_has_all_that_an_epoch_depends_on():

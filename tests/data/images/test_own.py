@@ -10,7 +10,7 @@ import torch
 from tests.data.images.pictures_made import noise, picture
 from tests.data.images.toy import SMALL, names, prepared
 from zoo.data.images.own import OwnCaptions
-from zoo.errors import ConfigError, DataError
+from zoo.errors import DataError
 
 
 @pytest.fixture
@@ -166,12 +166,6 @@ def test_mistakes_in_a_table_of_ones_own(own, cache_dir, content, message):
     (own / "captions.csv").write_text(content)
     with pytest.raises(DataError, match=message):
         data_of(own)
-
-
-def test_a_mistyped_key_of_columns(own):
-    message = r"data.columns.captions: unknown key; did you mean data.columns.cap"
-    with pytest.raises(ConfigError, match=message):
-        OwnCaptions(path=str(own), columns={"captions": "x"})
 
 
 # Changes

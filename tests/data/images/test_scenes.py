@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zoo.data.images.samples import drawing, scenes
-from zoo.data.images.samples.drawing import EXTENT, GREYS, PAINT, SPREAD, STAR, TRIANGLE, distance
+from zoo.data.images.samples.drawing import EXTENT, GREYS, PAINT, SPREAD, distance
 from zoo.data.images.samples.grammar import COLOURS, FORMS, RELATIONS, SHAPES, Kind, Statement, phrased, read
 from zoo.data.images.truth import is_true
 
@@ -130,18 +130,6 @@ def test_the_area_and_the_extent_of_a_shape(shape):
     assert inside.sum() * step**2 == pytest.approx(AREAS[shape], rel=0.01)
     found = x[inside].min(), y[inside].min(), x[inside].max(), y[inside].max()
     assert found == pytest.approx(EXTENT[shape], abs=0.02)
-
-
-@pytest.mark.parametrize(("shape", "corners"), [("star", STAR), ("triangle", TRIANGLE)])
-def test_a_shape_is_the_inside_of_its_corners(shape, corners):
-    """By counting the edges that a ray to the right crosses."""
-    points = np.random.default_rng(0).uniform(-1.2, 1.2, (4000, 2)).astype(np.float32)
-    crossed = np.zeros(len(points), int)
-    for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, 0), strict=True):
-        between = (y0 > points[:, 1]) != (y1 > points[:, 1])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            crossed += between & (points[:, 0] < x0 + (points[:, 1] - y0) * (x1 - x0) / (y1 - y0))
-    assert np.array_equal(crossed % 2 == 1, distance(shape, *points.T) < 0)
 
 
 def test_an_edge_is_smooth_and_in_its_place():

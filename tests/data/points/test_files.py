@@ -83,10 +83,8 @@ def test_text_with_targets_and_the_first_point_twice_or_once(file):
         ("hull", "0 0 1 0 nan 1", "not a finite number: found 'nan' in field 5"),
         ("hull", "0 0 1 0 1 output 1 2 3", "half a point: found 5 coordinates, expected x and y of each"),
         ("hull", "0 0 1 0 output 1 2", "unusable set: a set for goal=hull has at least 3 points, found 2"),
-        ("hull", "0 0 0 1 0 2 output 1 2 3", "unusable set: all 3 points lie on a line"),
-        ("hull", f"{SQUARE} 1 0 output 1 2 3 4", "unusable set: points 2 and 5 are the same"),
         ("hull", f"{SQUARE} output 1 2 5 1", "unusable target: it points at 5, the set has points 1 to 4"),
-        ("hull", f"{SQUARE} output 0 1 2", "it points at 0, the set has points 1 to 4"),
+        ("hull", f"{SQUARE} output 0 1 2", "it points at 0"),
         ("hull", f"{SQUARE} output 1 2 two", "found 'two' in field 12, expected the number of a point"),
         ("hull", f"{SQUARE} output", "a hull has at least 3 points, none of them twice, found ''"),
         ("hull", f"{SQUARE} output 1 2 3 2", "a hull has at least 3 points, none of them twice, found '1 2 3 2'"),
@@ -151,8 +149,6 @@ def test_tables_of_numbers(file):
         ("set,x,y\n1,0,0\n1,0,1\n1,1,0\n2,1,1\n1,2,3\n", 6, "set '1' goes on here, which ended in line 4"),
         ("0,0\n1,1\n\n1,2\n2,2\n3,7\n", "s 1 to 2", "unusable set: a set for goal=hull has at least 3 points, found 2"),
         ("0,0\n1,1\n1,5\n\n1,2\n", 5, "unusable set: a set for goal=hull has at least 3 points, found 1"),
-        ("0,0\n1,1\n2,2\n", "s 1 to 3", "unusable set: all 3 points lie on a line"),
-        ("0,0\n1,1\n0,0\n", "s 1 to 3", "unusable set: points 1 and 3 are the same"),
         ('0,0\n"1,1\n', 2, "broken quote"),
     ],
 )
@@ -299,7 +295,7 @@ def test_another_best_tour_beside_an_instance_is_seen(file, cache_dir):
 
 
 def test_what_the_data_say(file, cache_dir, caplog):
-    data = OwnPoints(path=str(file("mine.txt", lines(20))), goal="tour")
+    data = OwnPoints(path=str(file("mine.txt", lines(20, target=""))), goal="tour")
     data.prepare_data()
     with caplog.at_level("INFO", "zoo"):
         data.setup()

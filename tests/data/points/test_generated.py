@@ -85,17 +85,10 @@ def test_the_test_of_a_size_is_the_same_whatever_others_there_are():
     assert all(points in of_five(more) for points in of_five(one))
 
 
-def test_splits_have_no_set_in_common_and_other_seeds_see_others():
-    def sets(loader):
-        return {points.tobytes() for _, _, points, _ in served(loader)}
-
-    def parts(data):
-        return [sets(loader) for loader in (data.train_dataloader(), data.val_dataloader(), data.test_dataloader())]
-
-    one, other = parts(stream(size=5)), parts(stream(size=5, loader={**LOADER, "seed": 2}))
-    assert len(set.union(*one)) == sum(map(len, one)) == 40 + 6 + 5
-    assert not one[0] & other[0] and one[1:] == other[1:]
-    assert not set.union(*one) & set.union(*parts(stream(size=5, sample={**SIZES, "seed": 3})))
+def test_a_set_follows_from_its_seed_and_number():
+    draw = generated.Drawing("hull", [(5, 5), (7, 7)])
+    one, again, later, other = (draw(*place)["points"].tolist() for place in ((1, 0), (1, 0), (1, 2), (2, 0)))
+    assert one == again and one != later and one != other
 
 
 def test_without_solving_training_has_points_alone():

@@ -185,10 +185,10 @@ def seen(picture: Any, options: PictureOptions, draw: np.random.Generator | None
     return fit(pixels, options, frame if draw is None else changed(frame, options, draw))
 
 
-def problem(path: Path, options: PictureOptions) -> UnusablePicture | None:
+def problem(picture: Any, options: PictureOptions) -> UnusablePicture | None:
     """The reason why a file cannot be used as a picture; None if a network can see it."""
     try:
-        _framed(path, options)
+        _framed(picture, options)
     except UnusablePicture as error:
         return error
     return None

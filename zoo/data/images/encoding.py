@@ -78,13 +78,12 @@ class ImageCaptionEncoder(WritingEncoder):
         features = state.get("features") and FrozenEncoder.from_state(state["features"])
         return super().from_state({**state, "features": features})
 
-    def pixels(self, image: Any) -> Tensor:
+    def pixels(self, one: Any) -> Tensor:
         """uint8 (3, H, W) of a path, a PIL image or an array of bytes, as a network sees it. Raises DataError for
         anything that is not a picture."""
-        return seen(image, self.picture)
+        return seen(one, self.picture)
 
-    def display(self, one: Any) -> Tensor:
-        return self.pixels(one)
+    display = pixels
 
     def words(self, caption: str) -> list[str]:
         """The tokens of a caption in the form of the vocabulary, without an end."""

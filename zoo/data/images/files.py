@@ -11,7 +11,7 @@ from typing import Any
 from unicodedata import normalize
 
 from zoo.data.cache import fingerprint
-from zoo.data.images.decoding import UnusablePicture, problem
+from zoo.data.images.decoding import problem
 from zoo.data.images.options import PictureOptions
 from zoo.data.images.pictures import ImageRow
 from zoo.data.images.readers import CaptionedFile
@@ -79,14 +79,10 @@ def checked_splits(
 
 
 def _usable(read: Reader, picture: PictureOptions, bad: BadRows) -> Iterator[ImageRow]:
-    def look(row: ImageRow) -> UnusablePicture | None:
-        assert isinstance(row.picture, Path)
-        return problem(row.picture, picture)
-
     rows, pool = read(bad), ThreadPoolExecutor(os.cpu_count())
     try:
         while some := list(islice(rows, CHECKED)):
-            for row, wrong in zip(some, pool.map(look, some), strict=True):
+            for row, wrong in zip(some, pool.map(lambda row: problem(row.picture, picture), some), strict=True):
                 if wrong is None:
                     yield row
                 else:

@@ -135,7 +135,6 @@ class ImageData(TableData):
             store_features(*self._frozen(pixels, self.features), pixels, self.loader.num_workers)
 
     def _frozen(self, pixels: Pictures, encoder: Mapping[str, Any]) -> tuple[Path, FrozenEncoder]:
-        """The folder of all features, and the encoder that computes them."""
         frozen = FrozenEncoder(encoder, (pixels.shape[1], pixels.shape[2]), self.grid)
         return cache_root(self.loader.cache_dir) / self.name, frozen
 

@@ -74,7 +74,6 @@ class OwnCaptions(OwnFiles, ImageData):
         return captioned_files(path, texts, read, splits, self.picture, facts, images=self.images)
 
     def _tables(self, path: Path) -> dict[str, list[Path]]:
-        """The tables of each split."""
         if path.is_file():
             if not is_table(path):
                 raise DataError(f"{path}: unknown kind of file {path.suffix!r}; expected: {LAYOUT}")

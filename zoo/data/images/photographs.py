@@ -88,7 +88,6 @@ class Photographs(Corpus, ImageData):
         return captioned_files(path, texts, read, splits, self.picture, facts, images=self.images, noun="photographs")
 
     def _text_in(self, folder: Path) -> Path:
-        """The file of captions in a folder or below it."""
         suffixes = (".json", ".txt", ".token", ".csv")
         inside = [file for part in folders(folder) for file in visible(part) if file.suffix.lower() in suffixes]
         for name in self.texts:

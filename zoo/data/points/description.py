@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from zoo.data.points.goals import Goal
-from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.sets import PointSet
 from zoo.data.stored import histogram
 
@@ -23,11 +22,6 @@ def facts(counts: ArrayLike, lengths: ArrayLike, tours: Sequence[float] = ()) ->
     if len(tours):
         found["mean_tour_length"] = float(np.mean(tours))
     return found
-
-
-def improvable(counts: NDArray[Any], found: ArrayLike) -> int:
-    """The number of sets of `counts` (N,) points whose tour was `found` (N,) here and may not be the shortest."""
-    return int((np.asarray(found) & (counts > EXACT)).sum())
 
 
 def tour_length(one: PointSet) -> float:

@@ -16,7 +16,7 @@ from zoo.data.corpus import OwnFiles
 from zoo.data.notes import key
 from zoo.data.options import LoaderArguments, OwnSplitOptions, SplitOptions
 from zoo.data.order import Nouns
-from zoo.data.points.description import IMPROVABLE, facts, improvable, shown, tour_length
+from zoo.data.points.description import IMPROVABLE, facts, shown, tour_length
 from zoo.data.points.encoding import NoText, PointEncoder
 from zoo.data.points.goals import GOALS, TOUR, GoalName
 from zoo.data.points.goals.tour import EXACT
@@ -143,15 +143,18 @@ class OwnPoints(OwnFiles, TableData):
         return facts(self.lengths(split), _list_lengths(split, "target"), tours)
 
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
-        counts = {name: improvable(self.lengths(split), numbers_of(split, "found")) for name, split in splits.items()}
+        points = {name: self.lengths(split) for name, split in splits.items()}
+        improvable = {
+            name: int((numbers_of(split, "found") & (points[name] > EXACT)).sum()) for name, split in splits.items()
+        }
         return {
-            "longest": max(int(self.lengths(split).max()) for split in splits.values()),
+            "longest": max(int(counts.max()) for counts in points.values()),
             "longest_target": max(int(_list_lengths(split, "target").max()) for split in splits.values()) + 1,
             "parts": self._parts,
             "notes": [
                 f"{name}: the files have no tour for {count:,} sets of more than {EXACT} points; the tours were found "
                 f"by {IMPROVABLE}"
-                for name, count in counts.items()
+                for name, count in improvable.items()
                 if count and self.goal is TOUR
             ],
         }
