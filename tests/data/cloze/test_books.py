@@ -5,7 +5,8 @@ import json
 import pytest
 
 from zoo.cli import main
-from zoo.data.cloze.books import Books
+from zoo.data.cloze.books import Books, BookSplitOptions, _parts
+from zoo.data.cloze.cutting import Book
 from zoo.errors import ConfigError, DataError
 
 PEOPLE = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay")
@@ -73,6 +74,13 @@ def test_one_book_gives_its_last_tenths(shelf, cache_dir):
     assert data.sizes == {"train": 300, "val": 20, "test": 20}
     (batch,) = data.test_dataloader()
     assert all(int(text.query[-2]) >= 380 for text in batch.text)
+
+
+def test_a_chapter_on_the_border_of_two_splits_is_cut():
+    chapters = [[[str(n)] for n in part] for part in (range(7), range(7, 18), range(18, 20))]
+    parts = _parts([Book("one", chapters)], BookSplitOptions())
+    found = {name: [[int(n) for (n,) in chapter] for chapter in book.chapters] for name, (book,) in parts.items()}
+    assert found == {"train": [[*range(7)], [*range(7, 16)]], "val": [[16, 17]], "test": [[18, 19]]}
 
 
 def test_the_same_sentences_are_asked_about_once(tmp_path, cache_dir):

@@ -141,9 +141,8 @@ def test_semeval(tmp_path, cache_dir, caplog, monkeypatch):
     assert [score for *_, score in shown(subject, "test")] == [3.5, 2.0]
     spec = subject.spec
     assert (spec.grades, spec.lowest, spec.highest, spec.binary) == (5, 1, 5, True)
-    pairs_line = "pairs: 3 in train, 1 in val, 2 in test; the test set is as in this test"
-    assert pairs_line in subject.describe()["contents"] and pairs_line in caplog.text
     assert subject.source_description == f"path: {folder}, 6 pairs, 2 to test on as in this test"
+    assert f"sick: {subject.source_description}" in caplog.text
 
 
 def test_known_sizes():
@@ -174,7 +173,7 @@ def test_one_file_of_all_splits(tmp_path, cache_dir, name):
     other = prepared(data(semeval(tmp_path / "three"), trees="left"))
     for split in ("train", "val", "test"):
         assert pairs(subject, split) == pairs(other, split)
-    assert "the test set is of no known size" in subject.describe()["contents"][-1]
+    assert subject.source_description.endswith("6 pairs, 2 to test on as in no known set")
     if name == "SICK":
         assert pairs(prepared(data(file.parent, trees="left")), "test") == pairs(other, "test")
 
@@ -245,7 +244,7 @@ def test_parses_of_dependencies(tmp_path, cache_dir):
     assert (one.first, one.score) == (Tree(["A", "dog", "runs", "."], [1, 2, -1], [0, 1, 2], [None] * 3), 4.5)
     assert (one.second.parent, two.second.parent, two.score) == ([1, -1], [1, -1, 1], 1.0)
     assert (subject.spec.arity, subject.spec.binary, subject.spec.words_inside) == (2, False, True)
-    assert subject.describe()["source"] == f"path: {folder}, 6 pairs of dependency parses"
+    assert subject.source_description.startswith(f"path: {folder}, 6 pairs of dependency parses, 2 to test on")
     note = "val: all 2 pairs are in train too: a score on them shows nothing about new ones"
     assert subject.describe()["notes"][0] == note
 
@@ -351,7 +350,7 @@ def test_the_sample(cache_dir):
         assert (subject.sizes, subject.tasks) == (sizes, ("relatedness",))
         assert (subject.spec.words_inside, subject.spec.binary) == (inside, not inside)
         json.dumps(subject.describe())
-        assert "known size" not in str(subject.describe()["contents"])
+        assert subject.source_description == "sample: 22 generated pairs, seed 1"
         batch = next(iter(loader(subject, "test")))
         assert len(batch) == 2 and len(batch.trees) == len(batch.text) == 4
         assert [[len(words)] for words in batch.text] == batch.trees.words_in.view(4, 1).tolist()

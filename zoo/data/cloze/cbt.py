@@ -6,7 +6,7 @@ nouns (CN) 120,769, verbs (V) 105,825, prepositions (P) 334,030; of each kind 2,
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from zoo.data.cloze.books import BookSplitOptions, cut_source
 from zoo.data.cloze.cutting import KINDS as CUT_KINDS
@@ -49,9 +49,12 @@ class ChildrensBookTest(Corpus, ClozeData):
         self.kind = kind
         self._texts: list[Path] = []
 
-    def open_source(self) -> Source:
-        found: Source = self._cut() if self._texts else super().open_source()
-        return found
+    def open_source(self) -> Any:
+        if not self._texts:
+            return super().open_source()
+        val, test = (max(1, round(len(self._texts) * float(share))) for share in (self.split.val, self.split.test))
+        kept = BookSplitOptions(val=val, test=test, seed=self.split.seed)
+        return cut_source(self._texts, ", ".join(map(str, self._texts)), self.kind, 1, kept)
 
     def open_sample(self) -> Source:
         if self.kind not in stories.KINDS:
@@ -74,12 +77,6 @@ class ChildrensBookTest(Corpus, ClozeData):
                 f"--from-text: data.kind={self.kind}: {' and '.join(CUT_KINDS)} can be found in plain text"
             )
         self._texts = [existing(file, "--from-text", "a plain text, UTF-8") for file in files]
-
-    def _cut(self) -> Source:
-        count = len(self._texts)
-        val, test = (max(1, round(count * float(share))) for share in (self.split.val, self.split.test))
-        kept = BookSplitOptions(val=val, test=test, seed=self.split.seed)
-        return cut_source(self._texts, ", ".join(map(str, self._texts)), self.kind, 1, kept)
 
     def open_files(self, path: Path) -> Source | None:
         files = {"train": [path]} if path.is_file() else self._official(path) or find_splits(path, [".txt"])

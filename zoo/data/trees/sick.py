@@ -132,16 +132,9 @@ class SICK(Corpus, TreePairData):
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         about = super()._write(folder, source)
         pairs = about["splits"]["test"]["pairs"]
-        if self.source != "sample" and pairs in KNOWN:  # for the run's table and result.json
-            about["source"] += f", {pairs:,} to test on {KNOWN[pairs]}"
+        if self.source != "sample":  # for the log, the run's table and result.json
+            about["source"] += f", {pairs:,} to test on {KNOWN.get(pairs, 'as in no known set')}"
         return about
-
-    def contents(self, about: Mapping[str, Any]) -> list[str]:
-        found, counts = super().contents(about), {name: part["pairs"] for name, part in about["splits"].items()}
-        if self.source != "sample":
-            sizes = ", ".join(f"{count:,} in {name}" for name, count in counts.items())
-            found.append(f"pairs: {sizes}; the test set is {KNOWN.get(counts['test'], 'of no known size')}")
-        return found
 
 
 def _found(path: Path, names: Mapping[str, Sequence[str]], of_kind: Callable[[Path], bool]) -> dict[str, Path]:
