@@ -78,9 +78,9 @@ def test_a_run_goes_on_with_the_parts_that_it_had(tmp_path, capfd) -> None:
     assert launch([*RUN, last, "hydra.run.dir=frozen"], tmp_path) == 0
     assert launch([*RUN, tuned, last, "hydra.run.dir=no", "ckpt_path=frozen"], tmp_path) == 2
     said = capfd.readouterr().err.strip().splitlines()[-1]
-    assert "had 0 parts of its network to train at a rate of their own, this one has 1 (brought)" in said
+    assert "trained 0 parts of its network at rates of their own, this run has 1 (brought)" in said
     assert "use the same finetune_from" in said
     assert launch([*RUN, tuned, last, "hydra.run.dir=begun", "start_from=frozen"], tmp_path) == 0
     assert launch([*RUN, tuned, "train=false", "hydra.run.dir=tested", "ckpt_path=frozen"], tmp_path) == 0
     assert launch([*RUN, last, "hydra.run.dir=not", "ckpt_path=begun"], tmp_path) == 2
-    assert "had 1 parts of its network to train at a rate of their own, this one has 0:" in capfd.readouterr().err
+    assert "trained 1 parts of its network at rates of their own, this run has 0:" in capfd.readouterr().err

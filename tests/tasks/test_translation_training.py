@@ -12,6 +12,11 @@ from zoo.run.checkpoint import load
 LUONG = {"_target_": "zoo.models.luong.Luong", "embedding_dim": 5, "hidden_dim": 4, "num_layers": 1}
 
 
+def test_every_parameter_belongs_to_the_network():
+    """No gradient would reach a parameter outside of it."""
+    assert {name.partition(".")[0] for name, _ in task().named_parameters()} == {"network"}
+
+
 class Spy(CrossEntropy):
     """Cross-entropy that stores the steps that it receives."""
 
