@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from zoo.metrics.geometry import area, is_simple, length, orientation, same_polygon, same_tour, triangles
+from zoo.metrics.geometry import area, is_simple, orientation
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 3.0], [0.0, 3.0]])
 
@@ -104,26 +104,3 @@ def test_simple_polygons_by_brute_force_on_a_grid():
             assert is_simple(polygon) is right
             seen.add(right)
     assert seen == {True, False}
-
-
-def test_the_same_polygon_begins_anywhere_and_goes_the_same_way():
-    assert same_polygon([2, 5, 7], [7, 2, 5]) and same_polygon([], [])
-    assert not same_polygon([2, 5, 7], [7, 5, 2])
-    assert not same_polygon([2, 5, 7], [2, 5]) and not same_polygon([1, 2, 3], [4, 5, 6])
-    assert not same_polygon([2, 2, 2], [2, 5, 7]) and not same_polygon([], [1])
-
-
-def test_the_same_tour_goes_either_way():
-    assert same_tour([0, 1, 2, 3], [2, 1, 0, 3]) and same_tour([0, 1, 2, 3], [2, 3, 0, 1])
-    assert not same_tour([0, 1, 2, 3], [0, 2, 1, 3])
-
-
-def test_a_tour_comes_back():
-    assert length(SQUARE) == 10 and length(SQUARE[:2]) == 4
-    assert length(np.array([[0.0], [3.0], [1.0]])) == 6
-
-
-def test_triangles_are_sets_of_corners():
-    assert triangles([0, 1, 2, 3, 1, 2]) == triangles([2, 1, 3, 1, 0, 2])
-    assert triangles([0, 1, 2, 3]) != triangles([0, 1, 2])
-    assert triangles([0, 1, 1]) == {frozenset([0, 1])} and triangles([]) == frozenset()

@@ -21,6 +21,7 @@ TRUE = [0, 1, 3, 4]
         ([0, 2, 1, 3, 4], (0, 14 / 16, 0)),  # a triangle of 4 x 1 is missing
         ([0, 1, 3], (0, 0.5, 0)),
         ([0, 3, 1, 4], (0, nan, 1)),  # crosses itself
+        ([2, 1, 3, 4], (0, 10 / 16, 0)),  # begins beside the hull
         ([0, 1], (0, nan, 1)),
         ([], (0, nan, 1)),
         ([0, 1, 3, 4, 0], (0, nan, 1)),  # a corner twice

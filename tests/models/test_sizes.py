@@ -216,7 +216,7 @@ def test_parameters(name):
 
 
 def test_formulas_against_published_counts():
-    """Those of the papers of seq2seq_lstm and transformer, and of the code of show_attend_tell."""
+    """Counts in the papers of seq2seq_lstm and transformer, and in the code of show_attend_tell."""
     recurrent = 4 * 4 * 1000 * 2000
     assert recurrent == 32_000_000 and 2 * recurrent + 1000 * (160_000 + 80_000) + 1000 * 80_000 == 384_000_000
     assert CAPTIONS_ON_COCO == 35_333_450

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from lightning import Trainer
 from torch.utils.data import DataLoader
 
@@ -17,6 +18,15 @@ def trainer(folder: Path | None = None, **options: Any) -> Trainer:
 
 def loader(*batches: Any) -> DataLoader[Any]:
     return DataLoader(list(batches), batch_size=None)
+
+
+def figures(task: Any, patch: pytest.MonkeyPatch, *batches: Any, stage: str = "test") -> dict[str, float]:
+    """The metrics that the task logs for these batches, by their names without the stage."""
+    found, step = logged(task, patch), task.test_step if stage == "test" else task.validation_step
+    with torch.no_grad():
+        for number, batch in enumerate(batches):
+            step(batch, number)
+    return {name.removeprefix(f"{stage}/"): metric.compute().item() for name, metric in found.items()}
 
 
 def logged(task: Task, patch: pytest.MonkeyPatch) -> dict[str, Any]:

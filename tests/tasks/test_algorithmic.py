@@ -12,7 +12,6 @@ import torch
 from tests.data.bits.goals import KINDS, stream
 from tests.families.algorithmic import FAMILY
 from tests.tasks.running import loader, trainer
-from zoo.data.bits.copy_bits import CopyBits
 from zoo.data.bits.dynamic_ngrams import Ngrams
 from zoo.data.bits.repeat_copy import RepeatCopies
 from zoo.data.bits.stream import BitStream
@@ -106,16 +105,6 @@ def test_the_loss_is_the_sum_over_the_bits_of_a_sequence() -> None:
     elsewhere = torch.where(batch.scored[..., None], logits, 1e4)
     assert torch.equal(cross_entropy(elsewhere, batch), found)
     assert cross_entropy(logits.bfloat16(), batch).dtype == torch.float32
-
-
-def test_a_step_follows_the_mean_over_sequences(tmp_path: Path) -> None:
-    """A bias at 0 gets the mean over sequences of the sum over their steps of (1/2 - bit)."""
-    data = stream(CopyBits)
-    batch = next(iter(data.train_dataloader()))
-    made = task(data)
-    trainer(tmp_path, max_epochs=1).fit(made, loader(batch))
-    gradient = ((0.5 - batch.targets) * batch.scored[..., None]).sum(1).mean(0)
-    torch.testing.assert_close(made.network.bias.detach(), -0.1 * gradient)  # type: ignore[union-attr,operator]
 
 
 def test_a_network_learns_to_copy_short_sequences(tmp_path: Path) -> None:

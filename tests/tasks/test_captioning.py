@@ -11,8 +11,7 @@ import torch
 from PIL import Image
 
 from tests.tasks.images import CELLS, GRID, SPEC, captioning, images
-from tests.tasks.running import logged
-from zoo.data.images.samples.scenes import scenes
+from tests.tasks.running import figures
 from zoo.metrics import CiderD, Meteor
 from zoo.tasks.captioning import ExaminedCaption
 
@@ -26,15 +25,6 @@ TRUE = [
 """The captions of the four images. The first one equals a reference."""
 
 
-def figures(task, batches, monkeypatch, stage="test"):
-    found = logged(task, monkeypatch)
-    step = task.test_step if stage == "test" else task.validation_step
-    with torch.no_grad():
-        for number, batch in enumerate(batches):
-            step(batch, number)
-    return {name.removeprefix(f"{stage}/"): metric.compute().item() for name, metric in found.items()}
-
-
 # what is written
 
 
@@ -45,7 +35,7 @@ def test_each_image_is_written_of_once_and_compared_with_all_its_captions(monkey
         task, "decode", lambda network, batch, spec: counts.append(len(batch)) or decode(network, batch, spec)
     )
     batch = images(TRUE, order=[3, 0, 7, 5, 1, 2, 4, 6])  # captions of all images one through the other
-    found = figures(task, [batch], monkeypatch)
+    found = figures(task, monkeypatch, batch)
     assert counts == [4] and len(batch) == 8
     longest = max(map(len, TRUE))
     columns = [[several[n] if n < len(several) else None for several in TRUE] for n in range(longest)]
@@ -58,25 +48,19 @@ def test_each_image_is_written_of_once_and_compared_with_all_its_captions(monkey
     assert found["rouge_l"] > 50
 
 
-def test_batches_and_their_order_change_nothing(monkeypatch):
-    whole = figures(captioning(SAID), [images(TRUE)], monkeypatch)
-    parts = [images(TRUE[2:], numbers=[2, 3], order=[2, 0, 1]), images(TRUE[:1]), images(TRUE[1:2], numbers=[1])]
-    assert figures(captioning(SAID), parts, monkeypatch) == pytest.approx(whole)
-
-
 def test_both_sides_are_compared_in_words_of_the_treebank(monkeypatch):
     """Capitals, stops and where words are cut do not count, on neither side."""
     batch = images([["The dog isn't red", "A BALL!"], ["A star, left of a ball."]])
-    found = figures(captioning(["the dog is red ! .", "a star , left of a ball"]), [batch], monkeypatch)
+    found = figures(captioning(["the dog is red ! .", "a star , left of a ball"]), monkeypatch, batch)
     assert found["bleu1"] == pytest.approx(100 * np.exp(1 - 11 / 10))  # "n't" is all that is missing
-    same = figures(captioning(["a ball !", "a star left of a ball ."]), [batch], monkeypatch)
+    same = figures(captioning(["a ball !", "a star left of a ball ."]), monkeypatch, batch)
     assert same["bleu2"] == pytest.approx(100)
 
 
 def test_every_figure_of_the_validation_can_be_monitored(monkeypatch):
     task = captioning(SAID)
-    found = figures(task, [images(TRUE)], monkeypatch, stage="val")
-    assert found == pytest.approx(figures(captioning(SAID), [images(TRUE)], monkeypatch))
+    found = figures(task, monkeypatch, images(TRUE), stage="val")
+    assert found == pytest.approx(figures(captioning(SAID), monkeypatch, images(TRUE)))
     assert task.headline[0] == "bleu4" and set(found) - {"attention_chance"} <= set(task.monitors)
 
 
@@ -112,7 +96,7 @@ def test_the_share_of_true_captions_is_that_of_the_images(monkeypatch):
     said = ["a red star left of a blue star", "a red star above a blue star", "a red star left of a green star"]
     facts = [{"objects": things}] * 3
     batch = images([["a star"]] * 3, facts=facts)
-    assert figures(captioning(said), [batch], monkeypatch)["true"] == pytest.approx(1 / 3)
+    assert figures(captioning(said), monkeypatch, batch)["true"] == pytest.approx(1 / 3)
     first, second, third = captioning(said).examine(batch)
     assert (first.true, second.true, third.true) == (True, False, False)
     red, blue = (tuple(thing["box"]) for thing in things)
@@ -121,7 +105,7 @@ def test_the_share_of_true_captions_is_that_of_the_images(monkeypatch):
 
 
 def test_what_the_data_do_not_know_is_not_logged(monkeypatch):
-    found = figures(captioning(SAID), [images(TRUE)], monkeypatch)
+    found = figures(captioning(SAID), monkeypatch, images(TRUE))
     assert not {"true", "attention_recall", "attention_chance", "pointing"} & set(found)
     assert not any(np.isnan(value) for value in found.values())
     (first, *_) = captioning(SAID).examine(images(TRUE))
@@ -141,18 +125,18 @@ def test_attention_by_hand(monkeypatch):
     alignment = torch.zeros(1, 4, CELLS, dtype=torch.bool)
     alignment[0, 1, [1, 2]] = alignment[0, 2, 1] = True
     batch = images([["a red star"]], alignment=alignment)
-    found = figures(captioning(["a red star"], looks), [batch], monkeypatch)
+    found = figures(captioning(["a red star"], looks), monkeypatch, batch)
     assert found["attention_recall"] == pytest.approx((0.8 + 0.4) / 2)
     assert found["attention_chance"] == pytest.approx((2 / 6 + 1 / 6) / 2)
     assert found["pointing"] == pytest.approx(1 / 2)  # the largest weight of "star" is on cell 5
-    even = figures(captioning(["a red star"]), [batch], monkeypatch)
+    even = figures(captioning(["a red star"]), monkeypatch, batch)
     assert [even[name] for name in ("attention_recall", "attention_chance", "pointing")] == pytest.approx([0.25] * 3)
 
 
 def test_losses_are_those_of_all_captions(monkeypatch):
     task = captioning(SAID)
     batch = images(TRUE)
-    found = figures(task, [batch], monkeypatch)
+    found = figures(task, monkeypatch, batch)
     with torch.no_grad():
         log_probs = task(batch).logits.log_softmax(-1)
     nll = -log_probs.gather(1, batch.true_tokens[:, None]).mean().item()
@@ -163,7 +147,7 @@ def test_nothing_is_counted_of_which_an_image_with_several_captions_has_no_right
     """A network that reads its own words goes on with its own caption, and finds the others, as right, impossible."""
     task = captioning(SAID)
     monkeypatch.setattr(task, "_free_running", lambda *_: pytest.fail("walks through all captions for nothing"))
-    found = figures(task, [images(TRUE)], monkeypatch)
+    found = figures(task, monkeypatch, images(TRUE))
     assert "perplexity" in found and not {"free_running_perplexity", "alignment_error_rate"} & {*found, *task.monitors}
 
 
@@ -215,13 +199,3 @@ def test_images_are_examined_once_with_all_that_the_data_say():
     few = captioning(SAID).examine(batch.first(2))
     assert [one.index for one in few] == [0, 1] and few[1].prediction.best.text == SAID[1]
     assert few[1].truth == examined[1].truth
-
-
-def test_a_scene_is_examined_with_its_picture_and_its_boxes():
-    (scene,) = scenes(range(7, 8), seed=1)
-    text = scene.captions[0]
-    task = captioning(["a dog"])
-    batch = images([[text]], facts=[scene.facts])
-    (one,) = task.examine(batch)
-    assert one.true is False and one.boxes == (None, None)
-    assert np.asarray(Image.open(io.BytesIO(one.prediction.picture.png))).shape == (8, 12, 3)

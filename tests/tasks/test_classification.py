@@ -8,12 +8,11 @@ import torch
 import torch.nn.functional as F
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
-from tests.tasks.running import logged
+from tests.tasks.running import figures
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.errors import CheckpointError, ConfigError
 from zoo.tasks import Classification
-from zoo.tasks.classification import word_importance
 
 SPEC = DocumentSpec(vocabulary_size=12, classes=("a", "b", "c"))
 MODEL = {
@@ -56,15 +55,10 @@ def batch(size, seed=0, evidence=True):
 
 
 def test_metrics_over_uneven_batches_equal_scikit_learn(monkeypatch):
-    classification = task().eval()
-    found = logged(classification, monkeypatch)
-    batches = [batch(size, seed) for seed, size in enumerate((5, 1, 9))]
-    with torch.no_grad():
-        for number, one in enumerate(batches):
-            classification.test_step(one, number)
-        logits = torch.cat([classification(one).logits for one in batches])
+    classification, batches = task().eval(), [batch(size, seed) for seed, size in enumerate((5, 1, 9))]
+    value = figures(classification, monkeypatch, *batches)
+    logits = torch.cat([classification(one).logits for one in batches]).detach()
     labels, guesses = torch.cat([one.label for one in batches]), logits.argmax(1)
-    value = {name.removeprefix("test/"): metric.compute().item() for name, metric in found.items()}
     assert value["accuracy"] == pytest.approx(accuracy_score(labels, guesses))
     assert value["macro_f1"] == pytest.approx(f1_score(labels, guesses, average="macro", zero_division=0))
     assert value["loss"] == pytest.approx(F.cross_entropy(logits, labels).item(), rel=1e-5)
@@ -98,12 +92,8 @@ def test_gradients_are_cut_to_their_greatest_norm(limit, norm):
 
 
 def test_attention_recall_is_the_mass_on_evidence(monkeypatch):
-    classification = task().eval()
-    found = logged(classification, monkeypatch)
-    one = batch(6)
-    with torch.no_grad():
-        classification.validation_step(one, 0)
-        attention = classification(one).attention
+    classification, one = task().eval(), batch(6)
+    found, attention = figures(classification, monkeypatch, one), classification(one).attention
     expected, chance = [], []
     for b in range(6):
         if one.evidence[b].any():
@@ -115,8 +105,8 @@ def test_attention_recall_is_the_mass_on_evidence(monkeypatch):
             ]
             expected.append(sum(joint))
             chance.append(len(joint) / one.word_mask[b].sum().item())
-    assert found["val/attention_recall"].compute().item() == pytest.approx(sum(expected) / len(expected), rel=1e-5)
-    assert found["val/attention_chance"].compute().item() == pytest.approx(sum(chance) / len(chance), rel=1e-5)
+    assert found["attention_recall"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)
+    assert found["attention_chance"] == pytest.approx(sum(chance) / len(chance), rel=1e-5)
 
 
 def test_without_evidence_or_attention_nothing_is_made_up(monkeypatch):
@@ -124,31 +114,17 @@ def test_without_evidence_or_attention_nothing_is_made_up(monkeypatch):
         (task(), batch(3, evidence=False)),
         (task(word_pooling="max", sentence_pooling="max"), batch(3)),
     ):
-        found = logged(classification, monkeypatch)
-        classification.validation_step(one, 0)
-        assert sorted(found) == ["val/accuracy", "val/loss", "val/macro_f1"]
-
-
-def test_word_importance_sums_to_one_a_document():
-    importance = word_importance(task()(batch(4)).attention)
-    torch.testing.assert_close(importance.flatten(1).sum(1), torch.ones(4))
-    assert word_importance({}) is None
-
-
-def test_predictions_show_the_words_as_written():
-    words = [[["Good", "food"], ["Slow"]]]
-    one = DocumentBatch(torch.tensor([[[3, 4], [5, 0]]]), torch.tensor([[[True, True], [True, False]]]))
-    (prediction,) = task().eval().predictions(one, words)
-    assert [sentence.words for sentence in prediction.sentences] == [("Good", "food"), ("Slow",)]
-    assert [len(sentence.word_weights) for sentence in prediction.sentences] == [2, 1]
-    assert prediction.label == max(prediction.probabilities, key=prediction.probabilities.get)
-    assert list(prediction.to_dict()["probabilities"]) == ["a", "b", "c"]
+        assert sorted(figures(classification, monkeypatch, one)) == ["accuracy", "loss", "macro_f1"]
 
 
 def test_examined_documents_show_the_words_as_written_and_which_are_unknown():
     words, mask = torch.tensor([[[3, 1], [5, 0]]]), torch.tensor([[[True, True], [True, False]]])
     one = DocumentBatch(words, mask, torch.tensor([2]), text=([["Good", "foood"], ["Slow"]],))
     (examined,) = task().eval().examine(one)
+    prediction = examined.prediction
+    assert [len(sentence.word_weights) for sentence in prediction.sentences] == [2, 1]
+    assert prediction.label == max(prediction.probabilities, key=prediction.probabilities.get)
+    assert list(prediction.to_dict()["probabilities"]) == ["a", "b", "c"]
     assert [sentence.words for sentence in examined.prediction.sentences] == [("Good", "foood"), ("Slow",)]
     assert [sentence.unknown for sentence in examined.prediction.sentences] == [(1,), ()]
     assert (examined.index, examined.truth, examined.evidence) == (0, "c", None)

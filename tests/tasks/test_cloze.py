@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tests.models.cloze_batches import SPEC, batch_of
-from tests.tasks.running import logged
+from tests.tasks.running import figures, logged
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.question import Shown
 from zoo.models.output import Output
@@ -49,14 +49,10 @@ def with_evidence(batch, evidence):
 def test_metrics_worked_by_hand(monkeypatch):
     weights = torch.tensor([[0.5, 0.1, 0.2, 0.1, 0.1], [0.2, 0.7, 0.05, 0.05, 0.0]])
     logits = torch.tensor([[0.6, 0.2], [0.7, 0.3]]).log()
-    made = task(Says(logits, document=weights))
-    found = logged(made, monkeypatch)
     batch = with_evidence(
         batch_of([ANNA, BEN], [0, 1]), [[True, True, False, False, False], [False, False, True, True, False]]
     )
-    made.test_step(batch, 0)
-    value = {name.removeprefix("test/"): metric.compute().item() for name, metric in found.items()}
-    assert value == {
+    assert figures(task(Says(logits, document=weights)), monkeypatch, batch) == {
         "loss": pytest.approx(-(math.log(0.6) + math.log(0.3)) / 2),
         "accuracy": 0.5,
         "attention_recall": pytest.approx((0.6 + 0.3) / 2),
@@ -66,31 +62,11 @@ def test_metrics_worked_by_hand(monkeypatch):
     }
 
 
-def test_a_mean_over_questions_however_they_are_batched(monkeypatch):
-    torch.manual_seed(0)
-    made = task().eval()
-    found = logged(made, monkeypatch)
-    questions, answers = [ANNA, BEN, ANNA, BEN, BEN], [0, 1, 1, 0, 1]
-    for rows in (slice(0, 2), slice(2, 5)):
-        made.validation_step(batch_of(questions[rows], answers[rows]), 0)
-    whole = batch_of(questions, answers)
-    with torch.no_grad():
-        logits = made(whole).logits
-    expected = -logits.gather(1, whole.answer[:, None]).mean()
-    assert found["val/loss"].compute().item() == pytest.approx(expected.item(), rel=1e-5)
-    accuracy = (logits.argmax(1) == whole.answer).float().mean()
-    assert found["val/accuracy"].compute().item() == pytest.approx(accuracy.item())
-
-
 def test_without_attention_or_evidence_nothing_is_made_up(monkeypatch):
-    made = task(Says(torch.zeros(1, 2)))
-    found = logged(made, monkeypatch)
-    made.validation_step(batch_of([ANNA], [0]), 0)
-    assert sorted(found) == ["val/accuracy", "val/loss"]
-    made = task(Says(torch.zeros(1, 2), document=torch.full((1, 5), 0.2)))
-    found = logged(made, monkeypatch)
-    made.validation_step(batch_of([ANNA], [0]), 0)
-    assert "val/attention_recall" in found and "val/sentence_recall" not in found
+    one = batch_of([ANNA], [0])
+    assert sorted(figures(task(Says(torch.zeros(1, 2))), monkeypatch, one)) == ["accuracy", "loss"]
+    attends = Says(torch.zeros(1, 2), document=torch.full((1, 5), 0.2))
+    assert sorted(figures(task(attends), monkeypatch, one))[1:3] == ["attention_chance", "attention_recall"]
 
 
 def test_the_training_loss_is_minus_the_logarithm_of_the_answer(monkeypatch):
@@ -105,14 +81,10 @@ def test_the_training_loss_is_minus_the_logarithm_of_the_answer(monkeypatch):
 
 def test_an_answer_that_stands_nowhere_counts_as_wrong_and_not_in_the_loss(monkeypatch):
     logits = torch.tensor([[0.5, 0.0], [0.7, 0.3]]).log().clamp(min=LOWEST)
-    made = task(Says(logits))
-    found = logged(made, monkeypatch)
-    batch = batch_of([([3, 4], [2], [3, 5]), BEN], [1, 0])
+    made, batch = task(Says(logits)), batch_of([([3, 4], [2], [3, 5]), BEN], [1, 0])
     losses, counted = answer_losses(logits, batch)
     assert losses.tolist() == pytest.approx([0.0, -math.log(0.7)]) and counted.tolist() == [0.0, 1.0]
-    made.test_step(batch, 0)
-    assert found["test/loss"].compute().item() == pytest.approx(-math.log(0.7))
-    assert found["test/accuracy"].compute().item() == 0.5
+    assert figures(made, monkeypatch, batch) == {"loss": pytest.approx(-math.log(0.7)), "accuracy": 0.5}
     loss = made.training_step(batch, 0)
     assert loss.item() == pytest.approx(-math.log(0.7))
     alone = task(Says(logits[:1]))
@@ -143,6 +115,7 @@ def test_predictions_show_the_words_as_written():
     assert second.document.weights == pytest.approx((0.2, 0.7, 0.05, 0.05))
     assert first.query.weights is None and first.query.words == ("then", "XXXXX")
     assert first.sentence_ends == (2, 5)
+    assert first.reader_probabilities is None and first.reader_answer is None  # nothing was re-ranked
     assert first.to_dict()["document"]["words"] == tuple(SHOWN[0].document)
 
 

@@ -117,14 +117,6 @@ def test_the_page_and_the_terminal_tell_what_the_network_alone_says(run):
     assert f"the network alone: {prediction.reader_answer}" in view_of(Cloze).page([prediction])
 
 
-def test_without_it_nothing_is_said_of_it(run):
-    task = Cloze(model=MODEL, monitor="val/accuracy", mode="max")
-    task.build(SPEC, encoder=None)
-    batch = batch_of([([3, 4, 3], [2, 5], [3, 4])])
-    (prediction,) = task.eval().predictions(batch, [Shown(["a", "b", "a"], ["XXXXX", "c"], ["a", "b"], [3])])
-    assert prediction.reader_probabilities is None and prediction.reader_answer is None
-
-
 def test_a_question_says_where_its_blank_is_and_holds_no_padding():
     batch = batch_of([([3, 4, 3], [5, 2, 6], [3, 4]), ([7], [2], [7])])  # 2 is the blank
     first, second = asked_of(batch, torch.tensor([[-0.5, -1.0], [0.0, -9.0]]), [Shown([], [], [], [1])] * 2, 2)

@@ -4,7 +4,7 @@ import pytest
 
 from zoo.data.documents.spec import DocumentSpec
 from zoo.run.compose import compose
-from zoo.tasks import Classification, Translation
+from zoo.tasks import Classification
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,3 @@ def test_the_modes_are_those_of_the_metrics():
     known = {name: metric.higher_is_better for name, metric in task.val_metrics.items()}
     for name, mode in Classification.monitors.items():
         assert known[name] in (None, mode == "max"), name
-
-
-def test_a_loss_is_best_at_its_least():
-    for task in (Classification, Translation):
-        assert task.monitors["loss"] == "min" and set(task.monitors.values()) == {"min", "max"}

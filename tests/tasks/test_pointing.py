@@ -16,7 +16,7 @@ from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError
 from zoo.metrics.geometry import length
 from zoo.models.output import Output
-from zoo.tasks.pointing import ExaminedPointing, Pointing
+from zoo.tasks.pointing import ExaminedPointing
 
 SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]
 """The hull is 0, 1, 3, 4."""
@@ -184,14 +184,6 @@ def test_a_test_of_one_part_has_no_names_of_parts():
     assert figures == {"n5": pytest.approx({"accuracy": 0, "area": 0.5, "non_simple": 0})}
 
 
-@pytest.mark.parametrize("goal", ["hull", "triangulation", "tour", "order"])
-def test_the_truth_has_every_figure_at_its_best(goal):
-    sets = [[[0.3], [0.1], [0.2]]] if goal == "order" else [SQUARE[:3]]
-    found, _ = scored(goal, sets, [[0, 1, 2]], [[0, 1, 2]], group=[0])
-    for name, value in found.items():
-        assert name.endswith(("length", "length_n4")) or value == (0 if "simple" in name or "invalid" in name else 1)
-
-
 def test_attention_that_cannot_look_at_the_end_misses_nothing_there():
     """Perfect attention to the points, as of a network that names its positions, and even attention."""
     batch, perfect = batch_of([SQUARE], [[0, 1, 3, 4]]), torch.zeros(1, 5, 6)
@@ -218,19 +210,6 @@ def rewarded(critic):
     reward = {"_target_": "zoo.objectives.TourLength"}
     objective = {**told, "reward": reward, "weight": 1.0, "samples": 8, "extra": 0}
     return {"objective": objective, "monitor": "val/length", "groups": ("n5",)}
-
-
-@pytest.mark.parametrize("critic", [False, True], ids=["moving average", "critic"])
-def test_it_learns_tours_from_their_length_alone(critic, monkeypatch):
-    task, batch, rewards = pointing("tour", **rewarded(critic)), tours(16, 5, 0, solved=False), []
-    found, optimizer = logged(task, monkeypatch), torch.optim.Adam(task.parameters(), lr=0.02)
-    for _ in range(60):
-        optimizer.zero_grad()
-        task.training_step(batch, 0).backward()
-        optimizer.step()
-        rewards.append(found["train/reward"].item())
-    assert sum(rewards[-5:]) / 5 > 0.1 + sum(rewards[:5]) / 5
-    assert ("train/critic" in found) == critic
 
 
 def test_a_critic_is_in_the_optimiser_and_in_the_checkpoint_but_not_in_what_predicts():
@@ -307,8 +286,3 @@ def test_what_makes_no_sense_is_refused_before_the_training(goal, options, messa
 def test_an_objective_that_the_data_cannot_serve_is_refused_before_the_training(goal, options, message):
     with pytest.raises(ConfigError, match=message):
         pointing(goal, **{**options, "monitor": "val/loss"})
-
-
-def test_every_figure_has_its_best():
-    assert Pointing.monitors["accuracy"] == "max" and Pointing.monitors["length"] == "min"
-    assert set(Pointing.headline) - {"perplexity"} <= set(Pointing.monitors)

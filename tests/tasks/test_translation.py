@@ -7,7 +7,7 @@ import pytest
 import sacrebleu
 import torch
 
-from tests.tasks.running import logged
+from tests.tasks.running import figures, logged
 from zoo.data.pairs.encoding import PairEncoder
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.spec import PairSpec
@@ -43,12 +43,23 @@ def encoder(tokenizer="whitespace", language="en"):
     return PairEncoder(options, vocabularies, languages=("de", language))
 
 
-def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", language="en", **options):
+GREEDY = {"_target_": "zoo.decoding.Greedy"}
+
+
+def task(
+    regularizer=None,
+    objective="CrossEntropy",
+    tokenizer="whitespace",
+    language="en",
+    model=MODEL,
+    decoding=GREEDY,
+    **options,
+):
     torch.manual_seed(0)
     made = Translation(
-        model=MODEL,
+        model=model,
         objective={"_target_": f"zoo.objectives.{objective}", **options},
-        decoding={"_target_": "zoo.decoding.Greedy"},
+        decoding=decoding,
         regularizer=regularizer,
         optimizer={"_target_": "torch.optim.SGD", "lr": 0.1},
         monitor="val/loss",
@@ -68,16 +79,13 @@ def batch(rows, alignment=None):
 
 def test_metrics_over_uneven_batches_are_those_of_the_whole(monkeypatch):
     translation = task().eval()
-    found = logged(translation, monkeypatch)
+    value = figures(translation, monkeypatch, batch([0, 1, 2]), batch([3, 4]))
     with torch.no_grad():
-        for number, rows in enumerate(([0, 1, 2], [3, 4])):
-            translation.test_step(batch(rows), number)
         whole = batch(range(5))
         log_probs = translation(whole).logits.log_softmax(-1)
         target = whole.target_packing.pack(whole.target)
         nll = -log_probs.gather(1, target[:, None]).double().sum().item()
         written = [best.ids for best, *_ in translation.decode(translation.network, whole, SPEC)]
-    value = {name.removeprefix("test/"): metric.compute().item() for name, metric in found.items()}
     assert value["loss"] == pytest.approx(nll / len(target), rel=1e-6)
     assert value["perplexity"] == pytest.approx(math.exp(nll / len(target)), rel=1e-6)
     texts = [translation.encoder.text(list(ids)) for ids in written]

@@ -1,12 +1,20 @@
-"""Translation in training: the step and the state of an objective."""
+"""Translation in training and validation: objectives with a state, greedy decoding, and chance of the attention."""
 
 import pytest
 import torch
 
-from tests.tasks.running import loader, trainer
-from tests.tasks.test_translation import batch, task
+from tests.tasks.running import figures, loader, logged, trainer
+from tests.tasks.test_translation import MODEL, SPEC, batch, task
+from zoo.decoding import Greedy
 from zoo.objectives import CrossEntropy
 from zoo.run.checkpoint import load
+
+LUONG = {"_target_": "zoo.models.luong.Luong", "embedding_dim": 5, "hidden_dim": 4, "num_layers": 1}
+
+
+def test_every_parameter_belongs_to_the_network():
+    """No gradient would reach a parameter outside of it."""
+    assert {name.partition(".")[0] for name, _ in task().named_parameters()} == {"network"}
 
 
 class Spy(CrossEntropy):
@@ -75,3 +83,34 @@ def test_what_an_objective_remembers_is_left_behind_by_another(one, other):
     second.load_state_dict(checkpoint["state_dict"])
     for name, parameter in second.network.named_parameters():
         assert torch.equal(parameter, first.network.get_parameter(name))
+
+
+@pytest.mark.parametrize("search", ["BeamSearch", "Sampling"])
+@torch.no_grad()
+def test_validation_decodes_greedily_and_the_test_as_configured(monkeypatch, search):
+    translation = task(decoding={"_target_": f"zoo.decoding.{search}", "max_length": [0.0, 5.0]}).eval()
+    generator = torch.Generator().manual_seed(1)
+    for parameter in translation.network.parameters():
+        torch.nn.init.normal_(parameter, generator=generator)
+    logged(translation, monkeypatch)
+    one, seen = batch(range(5)), {}
+    monkeypatch.setattr(translation, "score_written", lambda stage, _, found: seen.update({stage: found}))
+    translation.validation_step(one, 0)
+    torch.manual_seed(0)
+    translation.test_step(one, 0)
+    torch.manual_seed(0)
+    expected = {"val": Greedy(max_length=(0.0, 5.0)), "test": translation.decode}
+    for stage, decode in expected.items():
+        assert [best.ids for best in seen[stage]] == [best.ids for best, *_ in decode(translation.network, one, SPEC)]
+    assert [best.ids for best in seen["val"]] != [best.ids for best in seen["test"]]  # else this could not tell
+
+
+@pytest.mark.parametrize(("model", "ends_seen"), [(LUONG, 0), (MODEL, 1)], ids=["luong", "rnnsearch"])
+def test_chance_is_equal_weights_on_what_the_network_may_attend(monkeypatch, model, ends_seen):
+    """`ein mann rennt .` -> `a man runs .` has 4 links, `hund .` -> `dog .` has 2: word by word, the ends have none.
+    Luong's decoder does not see the source's end."""
+    links = torch.zeros(2, 5, 5, dtype=torch.bool)
+    links[0, range(4), range(4)] = True
+    links[1, range(2), range(2)] = True
+    found = figures(task(model=model), monkeypatch, batch([0, 2], links), stage="val")
+    assert found["attention_chance"] == pytest.approx((4 / (4 + ends_seen) + 2 / (2 + ends_seen)) / 6)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from tests.families.tree_classification import FAMILY
-from tests.tasks.running import logged
+from tests.tasks.running import figures, logged
 from zoo.data.trees.batch import NO_LABEL, TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.models.output import Output
@@ -68,18 +68,18 @@ def test_what_is_trained_on_is_the_mean_over_trees_and_what_the_network_adds(mon
 
 
 def test_all_nodes_roots_and_two_classes_each_have_a_name(monkeypatch):
-    subject = task(says=3)
-    found = logged(subject, monkeypatch)
-    subject.validation_step(two_trees(), 0)
-    scores = {name: metric.compute().item() for name, metric in found.items()}
-    assert scores["val/accuracy_nodes"] == pytest.approx(1 / 3)  # of 4, 3, 0
-    assert scores["val/accuracy_roots"] == 0
-    assert scores["val/accuracy_nodes_binary"] == pytest.approx(2 / 3)
-    assert scores["val/accuracy_roots_binary"] == pytest.approx(1 / 2)
-    assert scores["val/attention_recall"] == pytest.approx((2 / 3 + 1) / 2)
-    assert scores["val/attention_chance"] == pytest.approx((2 / 3 + 1) / 2)
     loss = -math.log(math.e / (math.e + 4))
-    assert scores["val/loss"] == pytest.approx((loss + 2 * (loss + 1)) / 2)
+    assert figures(task(says=3), monkeypatch, two_trees(), stage="val") == pytest.approx(
+        {
+            "accuracy_nodes": 1 / 3,  # of 4, 3, 0
+            "accuracy_roots": 0,
+            "accuracy_nodes_binary": 2 / 3,
+            "accuracy_roots_binary": 1 / 2,
+            "attention_recall": (2 / 3 + 1) / 2,
+            "attention_chance": (2 / 3 + 1) / 2,
+            "loss": (loss + 2 * (loss + 1)) / 2,
+        }
+    )
 
 
 def test_classes_without_a_polarity_have_no_binary_accuracy():
@@ -119,15 +119,9 @@ def test_classes_that_were_typed_come_with_the_prediction():
     assert first.unread == () and second.unread == ("NP",)
 
 
-@pytest.mark.parametrize(
-    ("classes", "labels", "given"),
-    [
-        (("very bad", "good"), ["very_bad", "good", "_"], ("very bad", "good", None)),  # a blank is written as a line
-        (("+", "-"), ["+", "-", "?"], ("+", "-", None)),
-    ],
-)
-def test_names_of_classes_in_brackets(classes, labels, given):
-    assert classes_of(labels, replace(FAMILY.spec, classes=classes)) == (given, ())
+def test_names_of_classes_in_brackets():
+    named = replace(FAMILY.spec, classes=("very bad", "+"))
+    assert classes_of(["very_bad", "+", "_"], named) == (("very bad", "+", None), ())  # a blank is written as a line
 
 
 def test_every_node_is_told():

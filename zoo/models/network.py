@@ -81,7 +81,7 @@ class MemoryNetwork(Network):
 
     @abstractmethod
     def record(self, state: Any) -> dict[str, Tensor]:
-        """What the heads did in the step that led to `state`, (B, heads, ...) by name, `read` and `write` among it."""
+        """Actions of the heads in the step that led to `state`: (B, heads, ...) by name, with `read` and `write`."""
 
     def forward(self, batch: Any) -> Output:
         """Logits (B, T, O) of the bits; attention `read` and `write` (B, heads, T, N) to the memory."""

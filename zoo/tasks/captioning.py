@@ -128,8 +128,8 @@ class Captioning(Generation):
         return found | bleu | {"rouge_l": RougeL(), "cider_d": CiderD()}
 
     def _decoding_options(self) -> dict[str, Any]:
-        """By default captions may be as long as the longest of the data. So they may with a `max_length` [a, b] with a
-        above 0, which counts the tokens of a source: an image has none."""
+        """By default a caption has at most as many tokens as the longest caption of the data. The same bound replaces a
+        `max_length` [a, b] with a > 0: `a` multiplies the length of a source text, which an image does not have."""
         options = super()._decoding_options()
         if not options.get("max_length") or options["max_length"][0] > 0:
             options["max_length"] = (0.0, float(self.spec.longest_target))

@@ -11,7 +11,7 @@ from zoo.data.documents.spec import DocumentSpec
 from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.tasks.single_label import SingleLabel
+from zoo.tasks.scoring import SingleLabel
 from zoo.tasks.task import Examined, Prediction, marked, names_at
 
 

@@ -146,7 +146,9 @@ class Cloze(Scoring):
         assert batch.answer is not None
         self.record(stage, "accuracy", best(output.logits, batch) == batch.answer)
         if (weights := output.attention.get("document")) is not None:
-            self.record_recall(stage, "attention", weights, places(batch), batch.document_mask)
+            self.record_recall(
+                stage, "attention", weights, batch.occurrence == batch.answer[:, None], batch.document_mask
+            )
             if batch.evidence is not None:
                 self.record_recall(stage, "sentence", weights, batch.evidence, batch.document_mask)
 
@@ -190,12 +192,6 @@ def _by_name(candidates: Sequence[str], shares: Sequence[float]) -> dict[str, fl
     """The share of each candidate, in their order. Of equal candidates the first one counts, as in the batch."""
     pairs = list(zip(candidates, shares, strict=False))
     return dict(pairs) | dict(reversed(pairs))
-
-
-def places(batch: ClozeBatch) -> Tensor:
-    """(B, D) True at the occurrences of the answer in the document."""
-    assert batch.answer is not None
-    return batch.occurrence == batch.answer[:, None]
 
 
 def answer_losses(logits: Tensor, batch: ClozeBatch) -> tuple[Tensor, Tensor]:

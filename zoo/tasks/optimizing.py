@@ -117,16 +117,16 @@ class Optimizing(LightningModule):
             getattr(optimizer, "start_epoch", lambda: None)()
 
     def check_groups(self, optimizers: Iterable[Mapping[str, Any]]) -> None:
-        """Raise CheckpointError where the optimisers of a resumed run had groups for other parts than this network."""
+        """Raise CheckpointError if a checkpoint's optimisers trained more or fewer parts at rates of their own."""
         own = [name for name, part in self.pretrained.items() if part.finetune_from is not None]
         for state in optimizers:
             there = sum(OWN_RATE in group for group in state["param_groups"])
             if there != len(own):
                 named = f" ({', '.join(own)})" if own else ""
                 raise CheckpointError(
-                    f"ckpt_path: that run had {there} parts of its network to train at a rate of their own, this one "
-                    f"has {len(own)}{named}: use the same finetune_from, or begin another run from its weights with "
-                    "start_from=PATH"
+                    f"ckpt_path: the run that wrote it trained {there} parts of its network at rates of their own, "
+                    f"this run has {len(own)}{named}: use the same finetune_from, or start a new run from its weights "
+                    "with start_from=PATH"
                 )
 
     def update(self, optimizer: Any, loss: Tensor) -> None:

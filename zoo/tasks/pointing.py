@@ -243,8 +243,10 @@ class Pointing(Generation):
         """Examine each set, in the units of its source, with the corner of the unit square as the origin."""
         sets = (batch.points * batch.scale[:, None, None]).cpu().double().numpy()
         shown = [points[:n] for points, n in zip(sets, batch.memory_length.tolist(), strict=True)]
-        rows = zip(batch.index.tolist(), self.predictions(batch, shown), targets(batch, self.spec), strict=True)
-        return [ExaminedPointing(index, prediction, *true_numbers(truth)) for index, prediction, truth in rows]
+        truths = targets(batch, self.spec)
+        numbers = [None if row is None else tuple(pointer + 1 for pointer in row) for row in truths]
+        text = [None if row is None else " ".join(map(str, row)) for row in numbers]
+        return self.examined(ExaminedPointing, batch, shown, text, numbers)
 
 
 def pointers(ids: Sequence[int], spec: PointSpec) -> list[int]:
@@ -257,11 +259,3 @@ def targets(batch: PointBatch, spec: PointSpec) -> list[list[int] | None]:
     if batch.target is None:
         return [None] * len(batch)
     return [pointers(row, spec) for row in batch.target.tolist()]
-
-
-def true_numbers(truth: Sequence[int] | None) -> tuple[str | None, tuple[int, ...] | None]:
-    """The true pointers as text and as numbers from 1."""
-    if truth is None:
-        return None, None
-    numbers = tuple(number + 1 for number in truth)
-    return " ".join(map(str, numbers)), numbers
