@@ -71,7 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.reranking",
     },
     "zoo.visualize": {"zoo.errors", "zoo.dotted", "zoo.data", "zoo.tasks"},
-    "zoo.callbacks": {"zoo.errors", "zoo.layers.modes", "zoo.data", "zoo.tasks", "zoo.visualize"},
+    "zoo.callbacks": {"zoo.errors", "zoo.values", "zoo.layers.modes", "zoo.data", "zoo.tasks", "zoo.visualize"},
     "zoo.run": {
         "zoo",
         "zoo.errors",

@@ -1,5 +1,6 @@
 """A value of the configuration compared with an annotation, and the annotation in words."""
 
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -50,7 +51,7 @@ def hold(key: str, value: Any, hint: Any) -> None:
 
 
 class Checked:
-    """A base class whose subclasses compare the keyword arguments of their constructors with the annotations, so that
+    """A base class whose subclasses compare the arguments of their constructors with the annotations, so that
     Python has the same bounds and the same messages as a configuration.
 
     A constructor raises ConfigError for a wrong value. Objects, unlike plain values, are not checked.
@@ -64,10 +65,11 @@ class Checked:
 
 def _checked(init: Callable[..., None]) -> Callable[..., None]:
     hints = cache(lambda: get_type_hints(init, include_extras=True))  # the names in them may be defined later
+    names = list(inspect.signature(init).parameters)[1:]
 
     @wraps(init)
     def checked(self: Any, *arguments: Any, **options: Any) -> None:
-        for name, value in options.items():
+        for name, value in [*zip(names, arguments, strict=False), *options.items()]:
             if name in hints() and isinstance(value, str | int | float | list | tuple | None):
                 hold(name, value, hints()[name])
         init(self, *arguments, **options)

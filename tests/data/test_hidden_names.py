@@ -9,7 +9,7 @@ from PIL import Image
 from zoo.data.cloze.books import Books
 from zoo.data.cloze.cnn import _read_folder
 from zoo.data.documents.own import OwnDocuments
-from zoo.data.documents.sources import folder_source
+from zoo.data.documents.readers import folder_source
 from zoo.data.documents.yelp import Yelp
 from zoo.data.images.decoding import UnusablePicture, decode
 from zoo.data.images.files import image_files

@@ -11,8 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zoo.data.documents.readers import read_hub_parquet, read_table, read_tang, read_yelp_json, read_zhang
-from zoo.data.documents.sources import folder_source
+from zoo.data.documents.readers import (
+    folder_source,
+    read_hub_parquet,
+    read_table,
+    read_tang,
+    read_yelp_json,
+    read_zhang,
+)
 from zoo.data.readers import read_columns
 from zoo.data.rows import BadRows
 from zoo.data.sources import download

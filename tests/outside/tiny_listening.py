@@ -23,8 +23,7 @@ from torchmetrics import Metric
 
 from zoo.arguments import Count
 from zoo.attention import masked_softmax
-from zoo.data.batch import WritingBatch, derived
-from zoo.data.encoder import Encoder
+from zoo.data.batch import Encoder, WritingBatch, derived
 from zoo.data.order import Nouns
 from zoo.data.spec import Spec
 from zoo.data.streams import Made, Make, StreamData

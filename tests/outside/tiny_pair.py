@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
 
 from zoo.arguments import Count
-from zoo.data.batch import Batch
-from zoo.data.encoder import Encoder
+from zoo.data.batch import Batch, Encoder
 from zoo.data.order import Nouns
 from zoo.data.spec import Spec
 from zoo.data.streams import Made, Make, StreamData

@@ -19,8 +19,7 @@ from torch.utils.data import Dataset
 from torchmetrics import MeanMetric, Metric
 
 from zoo.arguments import Count
-from zoo.data.batch import Batch
-from zoo.data.encoder import Encoder
+from zoo.data.batch import Batch, Encoder
 from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.order import Nouns
 from zoo.data.serving import ServedData

@@ -9,9 +9,10 @@ from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor
 
 from zoo.arguments import Share
+from zoo.values import Checked
 
 
-class ExponentialAverage(WeightAveraging):
+class ExponentialAverage(WeightAveraging, Checked):
     """average <- d * average + (1 - d) * weights after every optimiser step but the first, which it begins with;
     d = min(decay, (1 + n) / (10 + n)) after n steps before, so that the average of a short run is not its start.
 
@@ -19,12 +20,10 @@ class ExponentialAverage(WeightAveraging):
     checkpoints. An average over the last 1 / (1 - decay) steps has the effect of a lower learning rate without its
     slowness. In a checkpoint, `state_dict` is the average and `current_model_state` the weights that training continues
     with. It costs a copy of the weights, and a pass over them in each step. The average of weights in bfloat16 is in
-    float32, and rounded for validations. Raises ValueError for a decay outside [0, 1).
+    float32, and rounded for validations.
     """
 
     def __init__(self, decay: Share = 0.998) -> None:
-        if not 0 <= decay < 1:
-            raise ValueError(f"decay is at least 0 and below 1; got {decay}")
         self.decay = decay
         super().__init__(use_buffers=False, multi_avg_fn=self._update)
 

@@ -19,6 +19,7 @@ from lightning.pytorch.utilities import rank_zero_only
 
 from zoo.arguments import Count, Positive
 from zoo.errors import ConfigError, ZooError, did_you_mean
+from zoo.values import Checked
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +119,7 @@ class FinalValidation(Callback):
             trainer.should_stop = True  # a loop that has to stop validates first
 
 
-class LastCheckpoint(Checkpoint):
+class LastCheckpoint(Checkpoint, Checked):
     """`checkpoints/last.ckpt`, written at the end of each epoch, every so many optimiser steps or minutes, and on
     SIGTERM and Ctrl-C.
 
@@ -128,8 +129,6 @@ class LastCheckpoint(Checkpoint):
     """
 
     def __init__(self, every_n_steps: Count | None = None, every_n_minutes: Positive | None = None) -> None:
-        if every_n_steps is not None and every_n_steps < 1:
-            raise ValueError(f"every_n_steps counts optimiser steps, at least 1; got {every_n_steps}")
         self.every_n_steps, self.every_n_minutes = every_n_steps, every_n_minutes
         self._step, self._saved_at, self._due = 0, time.monotonic(), False
         self._asked_by: signal.Signals | None = None

@@ -17,6 +17,7 @@ from zoo.arguments import Natural, Positive
 from zoo.errors import ZooError
 from zoo.layers.modes import evaluating
 from zoo.tasks import Task
+from zoo.values import Checked
 from zoo.visualize.renderers.canvas import save_picture
 from zoo.visualize.view import view_of
 
@@ -90,7 +91,7 @@ def _own_random_numbers(device: torch.device) -> Any:
     return torch.random.fork_rng(devices=[device], device_type=device.type)
 
 
-class AttentionMaps(Callback):
+class AttentionMaps(Callback, Checked):
     """Draws the first `count` examples of the validation set and of the test set. It draws after a validation if
     `every_n_minutes` minutes have passed since the last time, at the end of the training, and after the test.
 
@@ -100,8 +101,6 @@ class AttentionMaps(Callback):
     """
 
     def __init__(self, count: Natural = 4, every_n_minutes: Positive = 5.0) -> None:
-        if count < 0 or not every_n_minutes > 0:
-            raise ValueError(f"count must be at least 0 and every_n_minutes above 0; got {count} and {every_n_minutes}")
         self.count, self.every_n_minutes = count, every_n_minutes
         self._examples: dict[str, FirstExamples] = {}
         self._epoch, self._drawn_at, self._drawn_step = 0, 0.0, -1

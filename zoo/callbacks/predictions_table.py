@@ -10,6 +10,7 @@ from lightning.pytorch.loggers import WandbLogger
 
 from zoo.arguments import Natural
 from zoo.callbacks.pictures import FirstExamples, run_folder, write
+from zoo.values import Checked
 from zoo.visualize.files import csv_text
 from zoo.visualize.view import view_of
 
@@ -17,7 +18,7 @@ IN_WANDB = 20
 """Rows of the table in wandb."""
 
 
-class PredictionsTable(Callback):
+class PredictionsTable(Callback, Checked):
     """Writes the test examples with their predictions to `predictions.csv` in the run folder, and the first of them to
     wandb.
 
@@ -28,8 +29,6 @@ class PredictionsTable(Callback):
     """
 
     def __init__(self, count: Natural | None = None) -> None:
-        if count is not None and count < 0:
-            raise ValueError(f"count is at least 0; got {count}")
         self.count = count
         self._left = 0.0
         self._first: list[Any] = []

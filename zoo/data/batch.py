@@ -1,9 +1,9 @@
-"""The base classes of batches. A family's own, in its `batch.py`, is where its data and its networks meet."""
+"""The base classes of batches, where a family's data and its networks meet, and of encoders, which make batches."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -117,6 +117,27 @@ class WritingBatch(Batch):
         packing = self.forced.packing
         assert self.target is not None
         return packing.pack(self.target)
+
+
+class Encoder(ABC):
+    """Encodes inputs as the training examples were encoded. It is stored in every checkpoint, as plain data."""
+
+    @abstractmethod
+    def __call__(self, inputs: Sequence[Any]) -> Batch:
+        """A batch of these inputs, in order, without targets."""
+
+    @abstractmethod
+    def display(self, one: Any) -> Any:
+        """An input as it is shown beside its prediction, such as its words in their positions in the batch."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Plain data for a checkpoint."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """The encoder that `state` came from."""
 
 
 def _first(part: Any, count: int) -> Any:

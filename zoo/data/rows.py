@@ -195,7 +195,7 @@ class Lines:
             place, problem = line_of(self.path, self.number), self.undecodable
             self.mark()
             if problem:
-                bad(place, "not UTF-8", problem)
+                bad(place, f"not {self.encoding.upper()}", problem)
             else:
                 yield place, line.rstrip("\r\n")
 
@@ -252,14 +252,10 @@ def read_lines(path: Path | str, file: IO[bytes] | None = None, encoding: str | 
     DataError, with the line, for a file that is not text."""
     found = []
     with Lines(path, file, encoding) as lines:
-        for line in lines:
-            place = line_of(path, lines.number)
-            if lines.undecodable:
-                raise DataError(f"{place}: not {lines.encoding.upper()}: {lines.undecodable}")
+        for place, line in lines.decoded(NeverSkipped()):
             if "\0" in line:
                 raise DataError(f"{place}: NUL byte: the file is binary or damaged")
-            lines.mark()
-            found.append(line.rstrip("\r\n"))
+            found.append(line)
     return found
 
 

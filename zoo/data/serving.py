@@ -9,7 +9,7 @@ import torch
 from lightning.pytorch import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
-from zoo.data.encoder import Encoder
+from zoo.data.batch import Encoder
 from zoo.data.options import LoaderOptions
 from zoo.data.order import InOrder, Nouns, Order, TrainingLoader
 from zoo.data.spec import Spec

@@ -16,7 +16,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from zoo.data.encoder import Encoder
+from zoo.data.batch import Encoder
 from zoo.data.parts import Known, Part, Words
 from zoo.data.stored import Rows, count_words, values_of
 from zoo.data.text.options import DEFAULT_SUBWORDS, check_language

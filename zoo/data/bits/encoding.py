@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from zoo.data.batch import Encoder
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.goal import BitSequence, Goal
-from zoo.data.encoder import Encoder
 from zoo.data.parts import gridded
 from zoo.dotted import class_at, name_of
 from zoo.errors import DataError

@@ -10,9 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from zoo.data.documents.corpus import DocumentCorpus
-from zoo.data.documents.readers import read_tang
+from zoo.data.documents.readers import folder_source, read_tang
 from zoo.data.documents.samples import Document, reviews
-from zoo.data.documents.sources import folder_source
 from zoo.data.sources import Source
 
 RATINGS = tuple(f"{n} of 10" for n in range(1, 11))

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from zoo.data.corpus import OwnFiles
 from zoo.data.documents.module import DocumentData
-from zoo.data.documents.readers import read_table
-from zoo.data.documents.sources import folder_source
+from zoo.data.documents.readers import folder_source, read_table
 from zoo.data.options import Part, SplitOptions
 from zoo.data.readers import TABLES, is_table
 from zoo.data.sources import Source, existing, file_source, find_splits

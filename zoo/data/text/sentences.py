@@ -1,15 +1,17 @@
 """From raw text to sentences.
 
 The rules are those of Punkt (Kiss and Strunk 2006) from NLTK, without downloaded data. Its trained abbreviations are
-replaced: for English and German by the lists below, for other languages by the prefixes of Moses in sacremoses. Marks
-that end a sentence in other scripts (。！？ । ። ...) need no blank after them.
+replaced: for English and German by the lists in sentences.toml, for other languages by the prefixes of Moses in
+sacremoses. Marks that end a sentence in other scripts (。！？ । ። ...) need no blank after them.
 """
 
 import html
 import re
+import tomllib
 import unicodedata
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 from zoo.data.text.languages import primary
@@ -17,33 +19,8 @@ from zoo.data.text.options import SentenceOptions
 from zoo.data.text.tokenization import Tokenizer
 from zoo.data.text.word_rules import Punkt
 
-ABBREVIATIONS = {
-    "en": """
-        adm apt assn asst ave bldg blvd bros capt cf cmdr co col corp dept dist dr ed e.g eg est etc ext fig ft gen gov
-        hon hwy i.e ie inc jr lt ltd maj max min mr mrs ms mt oz pp pres prof pvt rd rep rev sen sgt sq sr st univ vol
-        vs a.m p.m u.k u.s u.s.a d.c b.c a.d a.k.a ph.d m.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec mon
-        tue tues wed thu thur thurs fri
-    """,
-    "de": """
-        abb abs abt allg anm art aufl bd bsp bspw bzgl bzw ca dergl dgl dipl dr ebd einschl engl etc evtl exkl frl geb
-        gegr ggf ggü hd hl hr hrsg inkl ing insb jh jhd kap lfd lt max mind min mio mrd nr orig pers phil prof rd rel s
-        sog st std str tel u u.a u.ä u.u usf usw v.a v.chr n.chr vgl vs z z.b z.t z.zt zit zzgl zt d d.h d.j i i.d.r
-        i.h.v o o.ä o.g jan feb apr aug sept okt nov dez
-    """,
-}
-# After an abbreviation or "...", these words with a capital begin a new sentence.
-SENTENCE_STARTERS = {
-    "en": """
-        the a an this that these those there here i we you he she it they my our your his her its their and but so or if
-        when while after before because although however then now also not no nothing everything everyone what who where
-        why how in on at for with as to
-    """,
-    "de": """
-        der die das ein eine dieser diese dieses hier dort ich wir du er sie es man mein unser ihr sein und aber doch
-        denn oder wenn weil obwohl dann danach da dabei daher dazu jetzt nun auch nicht kein nichts alles alle was wer
-        wo warum wie in im am an auf bei für mit nach von zu zum zur
-    """,
-}
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+"""The abbreviations of a language, and the words that begin a new sentence after an abbreviation or "..."."""
 ORDINALS = {"de": [str(number) for number in range(1, 100)]}
 """Numbers that a full stop makes ordinal: am 3. Mai."""
 ENDS, CLOSERS = "。！？｡؟۔।॥။።៕᠃᠉", "」』）》〉】”’\"'"
@@ -76,12 +53,12 @@ class Words(NamedTuple):
 @cache
 def _punkt(language: str) -> Punkt:
     abbreviations = {*_abbreviations(language), *ORDINALS.get(language, ())}
-    return Punkt(abbreviations, set(SENTENCE_STARTERS.get(language, "").split()))
+    return Punkt(abbreviations, set(WORDS["starters"].get(language, "").split()))
 
 
 def _abbreviations(language: str) -> list[str]:
-    if language in ABBREVIATIONS:
-        return ABBREVIATIONS[language].split()
+    if language in WORDS["abbreviations"]:
+        return str(WORDS["abbreviations"][language]).split()
     from sacremoses.corpus import NonbreakingPrefixes
 
     prefixes = NonbreakingPrefixes()

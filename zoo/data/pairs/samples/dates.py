@@ -6,53 +6,19 @@ year is last, and a year in front is followed by the month. Years have four digi
 
 import random
 import re
+import tomllib
 from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
 from string import capwords
 
 from zoo.data.pairs.samples import Pair
 
 FIRST, LAST = date(1900, 1, 1), date(2099, 12, 31)
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
-ONES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-ORDINALS = (
-    *ONES, "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-    "eighteenth", "nineteenth", "twentieth", *(f"twenty-{one}" for one in ONES), "thirtieth", "thirty-first",
-)  # fmt: skip
-
-STYLES = (
-    "{day} {month} {year}",
-    "{month} {day}, {year}",
-    "{month} {day}{th}, {year}",
-    "{month} {day} {year}",
-    "{day}{th} {month} {year}",
-    "{weekday}, {day} {month} {year}",
-    "{weekday}, {month} {day}{th}, {year}",
-    "{weekday} the {day}{th} of {month} {year}",
-    "the {day}{th} of {month} in {year}",
-    "the {day}{th} of {month}, {year}",
-    "the {word} of {month} {year}",
-    "{month} the {word}, {year}",
-    "on the {word} day of {month}, {year}",
-    "in {year}, on {month} {day}",
-    "{year}, {month} {day}{th}",
-    "{year} {mon} {00day}",
-    "{00day} {mon} {year}",
-    "{day}-{mon}-{year}",
-    "{mon}. {day}, {year}",
-    "{wday} {mon} {day} {year}",
-    "{wday}, {00day} {mon}. {year}",
-    "{day}.{number}.{year}",
-    "{00day}.{00number}.{year}",
-    "{number}/{day}/{year}",
-    "{year}/{00number}/{00day}",
-    "{day}. {roman}. {year}",
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+MONTHS, WEEKDAYS, ROMAN, ORDINALS, STYLES = (
+    _TABLES[name] for name in ("months", "weekdays", "roman", "ordinals", "styles")
 )
 SLOT = re.compile(r"\{(\w+)\}")
 CASES = (str.lower, str.lower, str.lower, capwords, str.upper)
