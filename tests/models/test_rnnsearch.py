@@ -2,9 +2,7 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
 
-from tests.contract import by_steps
 from tests.families import family_of
 from tests.models.equations import (
     DOUBLE,
@@ -13,7 +11,6 @@ from tests.models.equations import (
     assert_drops,
     assert_equals_the_equations,
     assert_orthogonal,
-    assert_same_gradients,
     count,
     exactly,
     glorot,
@@ -26,7 +23,6 @@ from tests.models.equations import (
     softmax,
     weights_of,
 )
-from zoo.attention import SCORES
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import RNNSearch
 
@@ -91,20 +87,6 @@ CONSTANT = [("target_embedding.weight", SPEC.begin)]
 def test_equals_the_equations():
     model, batch = model_of(), PAIRS.batch(3, empty=False)
     assert_equals_the_equations(model, batch, rows(model, batch), constant=CONSTANT)
-
-
-@pytest.mark.parametrize("score", SCORES)
-def test_the_loop_equals_the_steps_in_every_score(score):
-    model, batch = model_of(score=score), PAIRS.batch(3)
-    target = batch.target_packing.pack(batch.target)
-    output = model(batch)
-    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
-    log_probs = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(output.logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
-    stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
-    weigh = torch.randn_like(stepwise)  # a regulariser reads the weights
-    ours = F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum()
-    assert_same_gradients(model, ours, F.nll_loss(log_probs, target) + (weigh * stepwise).sum())
 
 
 def test_the_papers_start_looks_everywhere_alike():
