@@ -111,7 +111,8 @@ def assert_same_gradients(model, ours, theirs):
     """Two losses have equal gradients by each parameter, except for rows of padding, whose gradient the model drops."""
     parameters = dict(model.named_parameters())
     tables = {f"{name}.weight": part for name, part in model.named_modules() if isinstance(part, nn.Embedding)}
-    found, wanted = (torch.autograd.grad(loss, list(parameters.values()), retain_graph=True) for loss in (ours, theirs))
+    settings = {"retain_graph": True, "materialize_grads": True}
+    found, wanted = (torch.autograd.grad(loss, list(parameters.values()), **settings) for loss in (ours, theirs))
     for name, one, other in zip(parameters, found, wanted, strict=True):
         if name in tables and tables[name].padding_idx is not None:
             other[tables[name].padding_idx] = 0
@@ -129,7 +130,23 @@ def assert_equals_the_equations(model, batch, rows):
     assert_same_gradients(model, ours, theirs)
 
 
-def assert_drops(model, plain, batch, rows, without_targets):
+def assert_the_loop_is_the_steps(model, batch, without_targets):
+    """`forward`, which runs a loop, has the scores, the weights and the gradients of both that repeated calls of `step`
+    have. Returns the weights (N, S) of the real target positions."""
+    output, packing = model(batch), batch.forced.packing
+    log_probs, attention = by_steps(model, batch, without_targets)
+    ours = output.logits.log_softmax(-1), packing.pack(output.attention["source"])
+    theirs = packing.pack(log_probs), packing.pack(torch.stack(attention["source"], 1))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
+    random = [torch.randn_like(part) for part in theirs]
+    assert_same_gradients(
+        model, *(sum((a * b).sum() for a, b in zip(side, random, strict=True)) for side in (ours, theirs))
+    )
+    return ours[1]
+
+
+def assert_drops(model, plain, batch, rows, without_targets=None):
     """With dropout replaced by halving, training gives `rows`, by forward and by steps, and evaluation is `plain`."""
     assert torch.equal(model(batch).logits, plain(batch).logits)
     expected, _ = stacked(batch, rows)

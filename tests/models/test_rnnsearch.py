@@ -1,15 +1,11 @@
 """The equations of RNNsearch as slow loops, and all scores by the loop and by steps."""
 
-import pytest
 import torch
-import torch.nn.functional as F
 
-from tests.contract import by_steps
 from tests.families import family_of
 from tests.models.equations import (
     DOUBLE,
     additive,
-    assert_same_gradients,
     exactly,
     largest_of_pairs,
     linear,
@@ -19,7 +15,6 @@ from tests.models.equations import (
     softmax,
     weights_of,
 )
-from zoo.attention import SCORES
 from zoo.models import RNNSearch
 
 VARIANTS = [{"score": "general"}, {"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}]
@@ -76,17 +71,3 @@ def rows(model, batch, keep=1.0):
         forward, backward = encode(model, source, keep)
         h = [torch.cat(pair) for pair in zip(forward, backward, strict=True)]
         yield decode(model, h, linear(model.initial_state, backward[0]).tanh(), read, keep)
-
-
-@pytest.mark.parametrize("score", SCORES)
-def test_the_loop_equals_the_steps_in_every_score(score):
-    model, batch = model_of(score=score), PAIRS.batch(3)
-    target = batch.target_packing.pack(batch.target)
-    output = model(batch)
-    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
-    log_probs = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(output.logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
-    stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
-    weigh = torch.randn_like(stepwise)  # a regulariser reads the weights
-    ours = F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum()
-    assert_same_gradients(model, ours, F.nll_loss(log_probs, target) + (weigh * stepwise).sum())

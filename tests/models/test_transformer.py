@@ -13,6 +13,7 @@ from tests.models.transformer_equations import literal
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import Transformer
+from zoo.objectives import SoftFeedback
 
 VARIANTS = [{"norm": "pre", "positions": "learned"}, {"tied": "target", "neighbourhood": 3}]
 """Other ways through the network than its defaults, which keep the contract too."""
@@ -196,6 +197,24 @@ def test_inner_dropout_acts_on_attention_weights_and_on_the_units_of_the_feedfor
     at_start = batch.target_packing.unpack(expected)[:, 0]
     torch.testing.assert_close(first, at_start.log_softmax(-1))
     assert not torch.allclose(network.eval()(batch).logits, expected)
+
+
+@pytest.mark.parametrize("detach", [False, True])
+def test_a_mixture_of_tokens_passes_its_gradient_to_the_step_before_unless_it_is_detached(detach):
+    network, batch, log_probs = model(), pairs(), []
+    step = network.step
+
+    def recorded(tokens, state):
+        found = step(tokens, state)
+        log_probs.append(found.log_probs)
+        return found
+
+    network.step = recorded
+    output = SoftFeedback(detach=detach)(network, batch, spec=SPEC, step=0, need_weights=False).output
+    second = weighed(output.logits[batch.target_packing.time == 1])
+    (gradient,) = torch.autograd.grad(second, log_probs[0])
+    assert gradient.isfinite().all() and not gradient[2].any()  # the third target has one token
+    assert bool(gradient[:2].any()) != detach
 
 
 @pytest.mark.parametrize(

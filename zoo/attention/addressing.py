@@ -91,7 +91,7 @@ class Heads(NamedTuple):
 def addressed(demands: Demands, memory: Tensor, previous: Tensor) -> Tensor:
     """The weightings (B, H, N) of all heads, from the memory (B, N, W) and their last weightings (B, H, N)."""
     content = by_content(demands.key, demands.strength, memory)
-    gated = interpolated(content, previous, demands.gate)
+    gated = torch.lerp(precise(previous), content, demands.gate)  # (7)
     return sharpened(shifted(gated, demands.shift), demands.sharpness)
 
 
@@ -106,11 +106,6 @@ def by_content(key: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
 def inverse_length(vectors: Tensor) -> Tensor:
     """1 / length of each vector (..., W), with LENGTH_FLOOR; numbers of 1e18 and more are too large to be squared."""
     return (torch.linalg.vecdot(vectors, vectors) + LENGTH_FLOOR).rsqrt()
-
-
-def interpolated(content: Tensor, previous: Tensor, gate: Tensor) -> Tensor:
-    """Weightings by content and of the step before (B, H, N), gates (B, H, 1) -> a mixture (7)."""
-    return torch.lerp(precise(previous), precise(content), precise(gate))
 
 
 def shifted(weights: Tensor, shift: Tensor) -> Tensor:

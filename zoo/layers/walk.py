@@ -50,10 +50,7 @@ def walk(
 
 
 def _first(state: State, rows: int) -> State:
-    """The state of the first `rows` examples; `state` itself if there are no others.
-
-    Slicing all of them would cost a copy of the memory at every step of the backward pass.
-    """
+    """The state of the first `rows` examples. A slice of all would cost a copy of the memory in the backward pass."""
 
     def first(parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
         return {name: part if len(part) == rows else part[:rows] for name, part in parts.items()}
@@ -62,7 +59,7 @@ def _first(state: State, rows: int) -> State:
 
 
 def _unpacked(weights: Tensor, packing: Packing) -> Tensor:
-    """Packed weights (N, S) or (N, H, S) -> (B, T, S) or (B, H, T, S), as `forward` gives them."""
+    """Packed weights (N, S) or (N, H, S) -> (B, T, S) or (B, H, T, S)."""
     grid = packing.unpack(weights)
     return grid.transpose(1, 2) if weights.dim() == 3 else grid
 

@@ -20,17 +20,15 @@ ON_CPU, ELSEWHERE = 2**21, 2**24
 
 
 def most_numbers(like: Tensor) -> int:
-    """How many numbers of a sum are computed at once on the device of `like`: as many as fit into a processor's last
-    cache, and as many as fill other devices."""
+    """The numbers of a sum to compute at once: as many as fit into a processor's last cache, or fill another device."""
     return ON_CPU if like.device.type == "cpu" else ELSEWHERE
 
 
 def additive_scores(queries: Tensor, keys: Tensor, v: Tensor, lengths: Sequence[int] | None = None) -> Tensor:
     """v . tanh(q + k) of each pair: queries (B, T, A), keys (B, S, A), v (A) -> (B, T, S), in float32 at least.
 
-    `lengths`, B whole numbers, says how many of its T queries each set has, all unless given; the scores of the others
-    are 0, without a gradient. They cost least where sets of similar length are neighbours. Raises
-    ValueError where the shapes do not fit.
+    `lengths` has the number of queries of each set, by default T; the scores of the others are 0, without a gradient.
+    Sets of similar length should be neighbours. Raises ValueError if the shapes do not fit.
     """
     size, steps, width = queries.shape
     if keys.shape[0] != size or keys.shape[2] != width or v.shape != (width,):
@@ -75,8 +73,8 @@ class _AdditiveScores(Loop):
 
 
 def _parts(queries: Tensor, keys: Tensor, lengths: list[int]) -> Iterator[tuple[slice, int, Tensor]]:
-    """For some sets after the others: which they are, the steps t of the longest, and sigmoid(2 (q + k)) (b, t, S, A)
-    of theirs, in memory that the next ones take over."""
+    """For a few sets at a time: their range, the steps t of the longest, and sigmoid(2 (q + k)) (b, t, S, A), in memory
+    that the next sets overwrite."""
     limit = most_numbers(queries)
     pair = keys.shape[1] * keys.shape[2]  # numbers of one query
     twice_queries, twice_keys = 2 * queries, 2 * keys

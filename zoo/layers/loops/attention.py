@@ -225,10 +225,9 @@ class AttentionStepsBackward(AttentionSteps):
             compared = grid(self.inner if source.unit else self.query)  # (R, T, A)
             d_keys = torch.bmm(grid(self.d_scores[:, 0]).transpose(1, 2), compared)
         d_values = torch.bmm(grid(self.weights[:, 0]).transpose(1, 2), grid(d_means))
-        without: Any = dict.fromkeys(AttendedSource._fields)
-        return AttendedSource(
-            **without | {"keys": d_keys, "values": d_values, "asks": d_asks, "v": d_v, "place": d_place}
-        )
+        gradients: Any = dict.fromkeys(AttendedSource._fields)
+        gradients |= {"keys": d_keys, "values": d_values, "asks": d_asks, "v": d_v, "place": d_place}
+        return AttendedSource(**gradients)
 
 
 def _inverse_length(query: Tensor) -> Tensor:

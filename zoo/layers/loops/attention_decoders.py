@@ -128,9 +128,8 @@ class AttentionLSTM(Loop):
             below = output_t * drop[-1][t] if drop else output_t
         self.start_c, self.weights, self.readout, self.drops = start[1], weights, readout, drops
         self.source, self.attention = source, attention.saved
-        self.gates, self.inputs, self.cells, self.hidden, self.sums, self.output = (
-            gates, inputs, cells, hidden, sums, output
-        )  # fmt: skip
+        self.gates, self.inputs, self.cells = gates, inputs, cells
+        self.hidden, self.sums, self.output = hidden, sums, output
         return output.clone(), attention.weights[:, 0].clone()
 
     def backward(self, d_output: Tensor, d_weights: Tensor) -> tuple[Any, ...]:

@@ -31,24 +31,24 @@ class Weights(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """How many heads read, and how many numbers of the interface each part of it has."""
+    """The sizes of the parts of the interface vector, for R = `heads` reading heads and a memory of `width` W."""
 
     heads: int
     width: int
 
     @property
     def sizes(self) -> list[int]:
-        """Keys of the reading heads and of the writing head, their strengths, gates, the vector to add, modes."""
+        """Sizes of the keys (reading heads first), the strengths, the gates, the vector to add and the modes."""
         heads, width = self.heads, self.width
         return [(heads + 1) * width, heads + 1, sum(self.gates), width, 3 * heads]
 
     @property
     def gates(self) -> list[int]:
-        """The vector to erase, free gates, allocation gate, write gate."""
+        """Sizes of the erase vector, the free gates, the allocation gate and the write gate."""
         return [self.width, self.heads, 1, 1]
 
     def order(self) -> Tensor:
-        """(P,) the row of the paper's interface vector for each row here."""
+        """(P,) for each row of this order, its index in the paper's interface vector."""
         heads, width = self.heads, self.width
         sizes = [heads * width, heads, width, 1, width, width, heads, 1, 1, 3 * heads]
         part = torch.arange(sum(sizes)).split(sizes)
@@ -56,7 +56,7 @@ class Interface(NamedTuple):
 
 
 class StepState(NamedTuple):
-    """The state that a step passes on; in the backward pass, its gradients."""
+    """The state that one step gives to the next; in the backward pass, the gradients of the state."""
 
     output: Tensor  # (b, C + R W) [h; reads]
     cell: Tensor  # (b, C)
@@ -76,9 +76,9 @@ class StepState(NamedTuple):
 class DNCLoop(Loop):
     """The outputs of all steps, from a state of zeros.
 
-    `interface` has the sizes of the interface, `sizes` the sequences that run at each step, falling, and `rows` is N.
-    The inputs are x (n, 4C), packed and already multiplied with their matrix, and the matrices in the dtype of x. The
-    outputs are [h; reads] (n, C + R W), the read weightings (n, R, N) and the write weightings (n, N).
+    `sizes` has the number of sequences that still run at each step, and `rows` is N. The inputs are x (n, 4C), which is
+    packed and already multiplied by its matrix, and the matrices, in the dtype of x. The outputs are [h; reads]
+    (n, C + R W), the read weightings (n, R, N) and the write weightings (n, N).
     """
 
     def __init__(self, interface: Interface, sizes: Sequence[int], rows: int) -> None:
@@ -118,21 +118,13 @@ class DNCLoop(Loop):
 def _start(interface: Interface, size: int, rows: int, x: Tensor) -> StepState:
     """The state of zeros before the first step."""
     heads, width, hidden = interface.heads, interface.width, x.shape[1] // 4
-    return StepState(
-        output=x.new_zeros(size, hidden + heads * width),
-        cell=x.new_zeros(size, hidden),
-        memory=x.new_zeros(size, rows, width),
-        used=x.new_zeros(size, rows),
-        link=x.new_zeros(size, rows, rows),
-        precedence=x.new_zeros(size, rows),
-        read=x.new_zeros(size, heads, rows),
-        write=x.new_zeros(size, rows),
-        inverse_length=x.new_full((size, 1, rows), LENGTH_FLOOR**-0.5),
-    )
+    shapes = (hidden + heads * width,), (hidden,), (rows, width), (rows,), (rows, rows), (rows,), (heads, rows), (rows,)
+    zeros = [x.new_zeros(size, *shape) for shape in shapes]
+    return StepState._make([*zeros, x.new_full((size, 1, rows), LENGTH_FLOOR**-0.5)])
 
 
 class StepDerivatives(NamedTuple):
-    """The derivatives that depend only on the forward pass, computed for all steps at once."""
+    """Derivatives that depend on the forward pass alone, which are computed for all steps at once."""
 
     cell: Tensor  # (b, 3, C) of c' by the sums in i, f and g
     output_gate: Tensor  # (b, C) of h' by the sum in o
@@ -145,7 +137,7 @@ class StepDerivatives(NamedTuple):
 
 
 class _Step:
-    """One step of inputs x (b, 4C). Its attributes are what its backward pass reads."""
+    """One step, from inputs x (b, 4C). The backward pass reads its attributes."""
 
     def __init__(self, interface: Interface, x: Tensor, before: StepState, weights: Weights) -> None:
         self.interface, self.before, memory = interface, before, before.memory
@@ -199,10 +191,10 @@ class _Step:
     def backward(
         self, d: StepState, outside: tuple[Tensor, ...], derivatives: StepDerivatives, weights: Weights
     ) -> tuple[Tensor, Tensor]:
-        """The gradients of the sums in the LSTM (b, 4C) and of the interface (b, P).
+        """Return the gradients of the sums in the LSTM (b, 4C) and of the interface (b, P).
 
-        `d`, the gradients of the state after the step, becomes in place those of the state before it; `outside` are the
-        gradients of the loop's outputs.
+        `d` holds the gradients of the state after the step, and is changed in place to those of the state before it.
+        `outside` are the gradients of the loop's outputs at this step.
         """
         interface, before, after = self.interface, self.before, self.after
         heads, hidden_dim = interface.heads, before.cell.shape[1]
@@ -258,16 +250,7 @@ class _Step:
         d_scaled, shares = torch.cat([d_read_keys, d_write_key], 1), torch.cat([read_shares, write_share], 1)
         scale, by_length = self.strength * self.inverse_key, shares * self.inverse_key.square()
         d_key = torch.addcmul(d_scaled * scale[:, :, None], self.key, by_length[:, :, None], value=-1)
-        parts = [
-            d_key.flatten(1),
-            shares / self.strength,
-            d_erase,
-            d_free,
-            d_allocated,
-            d_gate,
-            d_add,
-            d_mode.flatten(1),
-        ]
+        parts = d_key.flatten(1), shares / self.strength, d_erase, d_free, d_allocated, d_gate, d_add, d_mode.flatten(1)
         d_raw = torch.cat(parts, 1).mul_(derivatives.activation)
         d_hidden = torch.addmm(d_hidden, d_raw, weights.interface)
         d.cell.addcmul_(d_hidden, derivatives.hidden)
@@ -278,8 +261,6 @@ class _Step:
 
 
 def _derivatives(interface: Interface, steps: Sequence[_Step], sizes: Sequence[int]) -> list[StepDerivatives]:
-    """The derivatives of each step."""
-
     def joined(name: str) -> Tensor:
         return torch.cat([attrgetter(name)(step) for step in steps])
 
@@ -310,8 +291,8 @@ def _derivatives(interface: Interface, steps: Sequence[_Step], sizes: Sequence[i
 def _compared_backward(
     d_scores: Tensor, scores: Tensor, scaled: Tensor, state: StepState, d_memory: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The gradient of scaled keys (b, H, W) from that of the scores (b, H, N), and sum d_score * score (b, H). The
-    gradient of the memory of `state` is added to `d_memory`."""
+    """Return the gradient of the scaled keys (b, H, W), from that of the scores (b, H, N), and the sum of d_score *
+    score over the rows (b, H). The gradient of the memory of `state` is added to `d_memory`."""
     shares, d_dots = d_scores * scores, d_scores * state.inverse_length
     by_length = (shares.sum(1, keepdim=True) * state.inverse_length.square()).mT
     d_memory.baddbmm_(d_dots.mT, scaled).addcmul_(state.memory, by_length, value=-1)

@@ -179,14 +179,8 @@ class ChildSumTreeLSTM(Loop):
             else:
                 torch.mul(o[level], tanh_c[level], out=h[level])
         self.owner, self.weight, self.forget_weight, self.shared = owner, weight, forget_weight, shared
-        self.gates, self.f, self.below_h, self.below_c, self.sums, self.tanh_c = (
-            gates,
-            f,
-            below_h,
-            below_c,
-            sums,
-            tanh_c,
-        )
+        self.gates, self.f, self.tanh_c = gates, f, tanh_c
+        self.below_h, self.below_c, self.sums = below_h, below_c, sums
         return h
 
     def backward(self, d_states: Tensor) -> tuple[Tensor, ...]:

@@ -41,8 +41,8 @@ class Forest:
     """The most children that a node has."""
     child: Tensor
     """(E,) the lower node of each edge. The edges of a parent are adjacent, in the order of its children."""
-    parent: Tensor  # (E,) its upper node, rising
-    slot: Tensor  # (E,) which of its parent's children the lower node is, from 0
+    parent: Tensor  # (E,) the upper node of each edge, rising
+    slot: Tensor  # (E,) the number of the lower node among the children of its parent, from 0
     cells: Cells
     """The position of each node in a grid (T, M): its row is its tree, its column is its number in the tree."""
     nonempty: Tensor  # (R,) the trees that have a node
