@@ -376,7 +376,7 @@ def test_written_pairs_are_read_back(tmp_path, parse):
 
 def test_options_and_files_that_change_the_trees(tmp_path):
     folder = parsed(tmp_path / "sick")
-    ways = [{}, {"trees": "left"}, {"parse": "constituency"}]
+    ways = [{}, {"trees": "left"}, {"trees": "binarised"}, {"trees": "binarised", "parse": "constituency"}]
     names = [folder_name(folder, **way) for way in ways]
     (folder / "test" / "sim.txt").write_text("4.5\n2.25\n")
-    assert len({*names, folder_name(folder)}) == 4
+    assert len({*names, folder_name(folder)}) == 5
