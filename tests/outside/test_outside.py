@@ -95,12 +95,6 @@ def test_the_option_may_stand_before_the_command(monkeypatch, capsys):
     assert capsys.readouterr().err == "error: seed=-1: expected a whole number from 0 to 4294967295, found -1\n"
 
 
-def test_a_model_of_ours_does_not_fit_it(tmp_path, capsys):
-    assert launch([*HERE, "model=han", "data=repeats"], tmp_path) == 2
-    said = capsys.readouterr().err
-    assert "HAN and Repeats do not fit" in said and "For this data: model=looks_back" in said
-
-
 def test_what_a_run_leaves(finished):
     facts = result(finished)
     assert facts["task"] == "tagging" and facts["sizes"] == {"train": 61, "val": 23, "test": 37}
@@ -119,19 +113,6 @@ def test_data(capsys):
     assert sum(shares) == pytest.approx(100) and min(shares) > 10
     assert "symbols in train: mean " in said and "\n  symbols  " in said and "\n  tags     new" in said
     assert said.splitlines()[-2] == "notes" and "of 100 sequences are in train too" in said.splitlines()[-1]
-
-
-@pytest.mark.usefixtures("own_folder")
-def test_its_notes_stand_in_the_log_too(caplog):
-    from tiny_tagging import Repeats
-
-    data = Repeats(sample={"train": 61, "val": 100, "test": 100})
-    data.prepare_data()
-    with caplog.at_level("INFO", "zoo"):
-        data.setup()
-    (note,) = data.describe()["notes"]
-    assert "of 100 sequences are in train too" in note
-    assert caplog.messages == [*(f"repeats: {line}" for line in data._summary(data.describe())), f"repeats: {note}"]
 
 
 def test_predict(finished, tmp_path, capsys):

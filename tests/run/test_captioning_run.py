@@ -1,4 +1,4 @@
-"""A run that learns to caption, and pictures of a user's own, captioned and looked at."""
+"""Runs that learn to caption: pictures of a user's own, and networks that bring weights along."""
 
 import base64
 import csv
@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
+from torchvision import models
 
 import zoo
 from tests.run.families import CAPTIONING
-from tests.run.programs import launch, result
+from tests.run.programs import launch, result, weights
 from zoo.cli import main
 from zoo.data.images.samples.scenes import scenes
 
@@ -112,3 +114,49 @@ def test_a_broken_image_in_a_folder_costs_no_other_its_caption(folder: Path, pic
     assert err.splitlines()[-1] == "error: 1 of 3 images could not be used and have no prediction: see above"
     assert [bool(row["caption"]) for row in rows] == [True, False, True]
     assert page.count("<article") == 2
+
+
+NAME = "shufflenet_v2_x0_5"
+SMALL = [
+    "model=show_and_tell",
+    "model/encoder=vgg19",
+    f"model.encoder.name={NAME}",
+    "model.encoder.layer=null",
+    "model.encoder.size=64",
+    "model.embedding_dim=8",
+    "model.hidden_dim=8",
+    "data=scenes",
+    "data.sample={train:12,val:4,test:4,seed:1}",
+    "data.loader.batch_size=4",
+    "callbacks=none",
+    "scheduler=none",
+    "trainer=cpu",
+    "trainer.enable_progress_bar=false",
+]
+BACKBONE = "network.encoder.backbone.body.conv5.0.weight"
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_where_the_file_of_weights_is_gone(tmp_path, capfd) -> None:
+    """Resumed, begun from, evaluated and loaded, the backbone frozen and then trained."""
+    file = tmp_path / "weights.pth"
+    state = models.get_model(NAME, weights=None).state_dict()
+    torch.save(state, file)
+    run = [*SMALL, f"model.encoder.weights={file}"]
+    assert launch([*run, "trainer.max_epochs=1", "hydra.run.dir=one"], tmp_path) == 0
+    assert torch.equal(weights(tmp_path / "one")[BACKBONE], state["conv5.0.weight"])
+    file.unlink()
+    assert launch([*run, "trainer.max_epochs=1", "hydra.run.dir=none"], tmp_path) == 2
+    assert "model.encoder.weights=" in capfd.readouterr().err
+    assert launch([*run, "trainer.max_epochs=2", "hydra.run.dir=resumed", "ckpt_path=one"], tmp_path) == 0
+    assert torch.equal(weights(tmp_path / "resumed")[BACKBONE], state["conv5.0.weight"])
+    tuned = ["model.encoder.finetune_from=0", "model.encoder.learning_rate=0.1", "trainer.max_epochs=1"]
+    assert launch([*run, *tuned, "hydra.run.dir=tuned", "start_from=one"], tmp_path) == 0
+    assert not torch.equal(weights(tmp_path / "tuned")[BACKBONE], state["conv5.0.weight"])
+    assert launch([*run, "train=false", "hydra.run.dir=tested", "ckpt_path=one"], tmp_path) == 0
+
+    predictor = zoo.load(tmp_path / "one")
+    assert predictor.task.network is not None
+    found = predictor.task.network.state_dict()["encoder.backbone.body.conv5.0.weight"]
+    assert torch.equal(found, state["conv5.0.weight"])
+    assert len(predictor([torch.zeros(3, 64, 64, dtype=torch.uint8).numpy()])) == 1

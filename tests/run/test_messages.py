@@ -3,10 +3,9 @@
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
-from annotated_types import Ge, Lt
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
@@ -273,50 +272,6 @@ def test_a_model_and_data_that_do_not_fit_name_what_does(monkeypatch):
 def test_a_node_without_target():
     with pytest.raises(ConfigError, match="choose one with model=NAME"):
         check_arguments(None, "model")
-
-
-class Bounded:
-    """A class whose annotations limit its arguments, as in a network."""
-
-    def __init__(
-        self,
-        *,
-        pooling: Literal["attention", "mean", "max"] = "mean",
-        dropout: Annotated[float, Ge(0), Lt(1)] = 0.0,
-        size: Annotated[int, Ge(1)] | None = None,
-        sizes: Annotated[int, Ge(1)] | list[Annotated[int, Ge(1)]] = 1,
-        rates: tuple[float, float] = (0.0, 1.0),
-        either: bool | str = False,
-        built: Exception | None = None,
-    ) -> None: ...
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("dropout", True, "part.dropout=true: expected a number from 0 to below 1, found true"),
-        ("size", 2.0, "part.size=2.0: expected a whole number from 1 on or null, found 2.0"),
-        ("size", "two", "part.size=two: expected a whole number from 1 on or null, found 'two'"),
-        (
-            "sizes",
-            [3, 0],
-            "part.sizes=[3, 0]: expected a whole number from 1 on or a list (each a whole number from 1 on), found",
-        ),
-        ("rates", [0.9], "part.rates=[0.9]: expected a list of 2 (each a number), found [0.9]"),
-        ("either", 3, "part.either=3: expected true, false or text, found 3"),
-        ("built", 3, "part.built=3: expected a group with a _target_ or null, found 3"),
-    ],
-)
-def test_a_value_that_an_annotation_does_not_allow(name, value, said):
-    with pytest.raises(ConfigError) as caught:
-        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")
-    assert said in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_values_that_annotations_allow():
-    allowed = [("dropout", 0), ("size", None), ("size", 3), ("sizes", [3, 1]), ("rates", [1, 0.5]), ("either", "x")]
-    for name, value in [*allowed, ("built", {"_target_": "zoo.Thing"})]:
-        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")
 
 
 def test_a_bad_choice_is_a_value_error_too():
