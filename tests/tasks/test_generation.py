@@ -103,7 +103,8 @@ def test_a_reward_may_look_at_the_examples(monkeypatch):
         seen.append((len(hypotheses), batch))
         return [0.0] * len(hypotheses)
 
-    task = naming({"_target_": "zoo.objectives.Reinforce", "reward": None, "samples": 3, "weight": 1.0})
+    group = {"_target_": "zoo.objectives.SentenceBLEU"}
+    task = naming({"_target_": "zoo.objectives.Reinforce", "reward": group, "samples": 3, "weight": 1.0})
     task.objective.reward = reward
     logged(task, monkeypatch)
     task.training_step(SEVERAL, 0)

@@ -238,10 +238,10 @@ def test_search_keeps_the_rules_of_the_run():
     translation.hparams["decoding"] = beam
     translation.search(6, None)
     assert (translation.decode.beam_size, translation.decode.nbest) == (6, 2)
-    assert translation.decode.ranking.length_penalty == 0.3
+    assert translation.decode.length_penalty == 0.3
     translation.hparams["decoding"] = {**beam, "_target_": "zoo.decoding.beam.BeamSearch"}  # the same by another name
     translation.search(None, None)
-    assert (translation.decode.beam_size, translation.decode.ranking.length_penalty) == (4, 0.3)
+    assert (translation.decode.beam_size, translation.decode.length_penalty) == (4, 0.3)
 
 
 def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):

@@ -102,7 +102,7 @@ class Decoding(Checked, ABC):
     def __init__(
         self, *, min_length: Bound = (0.0, 0.0), max_length: Bound = (2.0, 10.0), no_repeat_ngram: Natural = 0
     ) -> None:
-        self.rules = Rules(min_length, max_length, no_repeat_ngram)
+        self.rules = Rules(tuple(min_length), tuple(max_length), no_repeat_ngram)
 
     @abstractmethod
     def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:

@@ -43,7 +43,7 @@ NETWORKS += [
 NETWORKS += [(luong, {"score": score, "num_layers": layers}) for score in ("dot", "concat") for layers in (2, 3)]
 
 
-@pytest.mark.parametrize(("network", "settings"), NETWORKS, ids=str)
+@pytest.mark.parametrize(("network", "settings"), NETWORKS, ids=lambda one: getattr(one, "__name__", str(one)))
 def test_the_loop_is_the_steps(network, settings):
     """Some windows of local_m hold no position that the score of the location knows."""
     for lengths in (FULL, ONE):
