@@ -43,7 +43,7 @@ def hold(key: str, value: Any, hint: Any) -> None:
         return  # a kind of class that has a check of its own, such as a dataclass
     try:
         # as JSON a list may become a tuple, but "2" does not become a number, and true does not become 1
-        allowed.validate_json(json.dumps(value))
+        allowed.validate_json(json.dumps(value, default=list))
     except (ValidationError, TypeError) as error:  # TypeError: an object, given in code
         own = _own_words(key, value, error) if isinstance(error, ValidationError) else None
         schema = allowed.json_schema(schema_generator=_Schema)

@@ -176,10 +176,11 @@ def test_a_recipe_runs_to_its_end(
     assert cfg.data.source is None and cfg.trainer.gradient_clip_val is None and not cfg.scheduler
     assert launch(of_files(name, files), tmp_path) == 0
 
-    facts, pairs = result(tmp_path / "run"), "pairs" if data == "sick" else "trees"
+    facts = result(tmp_path / "run")
     assert (facts["data"], facts["task"]) == (data, {"sst": "tree_classification", "sick": "relatedness"}[data])
-    kind = {"tree_lstm_sick_constituency": "constituency parses, "}.get(name, "dependency parses, " * (data == "sick"))
-    assert facts["source"] == f"path: {getattr(files, data)}, {kind}{sum(SIZES.values())} {pairs}"
+    parses = "constituency" if name == "tree_lstm_sick_constituency" else "dependency"
+    kind = f"pairs of {parses} parses" if data == "sick" else "trees"
+    assert facts["source"] == f"path: {getattr(files, data)}, {sum(SIZES.values())} {kind}"
     assert facts["sizes"] == {"train": SIZES["train"], "val": SIZES["dev"], "test": SIZES["test"]}
     assert (facts["epochs"], facts["steps"]) == (EPOCHS, EPOCHS * math.ceil(SIZES["train"] / recipe.batch))
     assert facts["metrics"].keys() == METRICS[data]
@@ -223,7 +224,7 @@ def test_a_recipe_as_a_user_starts_it(files: Files, tmp_path: Path, program_env:
     """With everything on."""
     words = [word for word in of_files("tree_lstm_sick", files) if not word.startswith("callbacks")]
     run = train(words, tmp_path, program_env)
-    assert "pairs: 60 in train, 11 in val, 13 in test" in run.stdout
+    assert "train 60, val 11, test 13 pairs" in run.stdout
     typed = "'A dog runs . ||| A cat sleeps .' --trees spacy:en_core_web_sm"  # its parses cannot be typed
     assert f"Try it: zoo predict run/checkpoints/best.ckpt {typed}\n" in run.stdout
     header, *rows = (tmp_path / "run/predictions.csv").read_text(encoding="utf-8").splitlines()

@@ -126,7 +126,7 @@ def test_columns_that_are_missing(tmp_path, header, split, message):
 
 
 def test_semeval(tmp_path, cache_dir, caplog, monkeypatch):
-    monkeypatch.setattr(sick, "KNOWN", {2: "as in this test"})
+    monkeypatch.setattr(sick, "KNOWN", {2: "the pairs of this test"})
     folder = semeval(tmp_path / "sick")
     written(folder, SICK_test="pair_ID\tsentence_A\tsentence_B\n1\tA\tB\n", readme="SICK\n")  # these are not read
     with caplog.at_level(logging.INFO, "zoo"):
@@ -141,7 +141,7 @@ def test_semeval(tmp_path, cache_dir, caplog, monkeypatch):
     assert [score for *_, score in shown(subject, "test")] == [3.5, 2.0]
     spec = subject.spec
     assert (spec.grades, spec.lowest, spec.highest, spec.binary) == (5, 1, 5, True)
-    assert subject.source_description == f"path: {folder}, 6 pairs, 2 to test on as in this test"
+    assert subject.source_description == f"path: {folder}, 6 pairs, with the pairs of this test"
     assert f"sick: {subject.source_description}" in caplog.text
 
 
@@ -173,7 +173,7 @@ def test_one_file_of_all_splits(tmp_path, cache_dir, name):
     other = prepared(data(semeval(tmp_path / "three"), trees="left"))
     for split in ("train", "val", "test"):
         assert pairs(subject, split) == pairs(other, split)
-    assert subject.source_description.endswith("6 pairs, 2 to test on as in no known set")
+    assert subject.source_description.endswith("6 pairs")
     if name == "SICK":
         assert pairs(prepared(data(file.parent, trees="left")), "test") == pairs(other, "test")
 
@@ -244,7 +244,7 @@ def test_parses_of_dependencies(tmp_path, cache_dir):
     assert (one.first, one.score) == (Tree(["A", "dog", "runs", "."], [1, 2, -1], [0, 1, 2], [None] * 3), 4.5)
     assert (one.second.parent, two.second.parent, two.score) == ([1, -1], [1, -1, 1], 1.0)
     assert (subject.spec.arity, subject.spec.binary, subject.spec.words_inside) == (2, False, True)
-    assert subject.source_description.startswith(f"path: {folder}, 6 pairs of dependency parses, 2 to test on")
+    assert subject.source_description.startswith(f"path: {folder}, 6 pairs of dependency parses")
     note = "val: all 2 pairs are in train too: a score on them shows nothing about new ones"
     assert subject.describe()["notes"][0] == note
 

@@ -21,7 +21,7 @@ FULL, ONE = ([5, 2, 7, 1, 4, 0], [6, 1, 3, 2, 7, 0]), ([2], [1])
 
 
 def batch_of(lengths=FULL):
-    return PAIRS._of_lengths(*lengths, seed=3)
+    return PAIRS.of_sizes(list(zip(*lengths, strict=True)), 3)
 
 
 def rnnsearch(**settings):

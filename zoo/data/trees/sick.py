@@ -31,10 +31,10 @@ from zoo.data.trees.tree import Pair, Tree, flat
 from zoo.errors import ConfigError, DataError, one_of
 
 KNOWN = {
-    4927: "as SemEval's, on which Tai et al. (2015) report",
-    4906: "as on the Hugging Face hub, 21 fewer than SemEval's",
+    4927: "SemEval's 4,927 test pairs, on which Tai et al. (2015) report",
+    4906: "the 4,906 test pairs of the Hugging Face hub, 21 fewer than SemEval's",
 }
-"""Number of test pairs -> name of the set."""
+"""Number of test pairs -> the set."""
 PARSED = (
     "folders train, dev and test with a.toks, a.parents, b.toks, b.parents and sim.txt, or a.conllu, b.conllu, sim.txt"
 )
@@ -132,8 +132,8 @@ class SICK(Corpus, TreePairData):
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         about = super()._write(folder, source)
         pairs = about["splits"]["test"]["pairs"]
-        if self.source != "sample":  # for the log, the run's table and result.json
-            about["source"] += f", {pairs:,} to test on {KNOWN.get(pairs, 'as in no known set')}"
+        if pairs in KNOWN and self.source != "sample":  # for the log, the run's table and result.json
+            about["source"] += f", with {KNOWN[pairs]}"
         return about
 
 
