@@ -7,20 +7,14 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt
 
-Count = Annotated[int, Ge(1)]
-"""A number that must be at least 1: a width, a number of layers."""
+Count = Annotated[int, Ge(1)]  # A number that must be at least 1: a width, a number of layers
 
-Natural = Annotated[int, Ge(0)]
-"""A number that may be 0: steps of a warm-up, context on one side."""
+Natural = Annotated[int, Ge(0)]  # A number that may be 0: steps of a warm-up, context on one side
 
-Share = Annotated[float, Ge(0), Lt(1)]
-"""A share below 1: dropout, smoothing."""
+Share = Annotated[float, Ge(0), Lt(1)]  # A share below 1: dropout, smoothing
 
-Probability = Annotated[float, Ge(0), Le(1)]
-"""A probability, including 0 and 1."""
+Probability = Annotated[float, Ge(0), Le(1)]  # A probability, including 0 and 1
 
-Positive = Annotated[float, Gt(0)]
-"""A scale that must not be 0: a temperature, a rate."""
+Positive = Annotated[float, Gt(0)]  # A scale that must not be 0: a temperature, a rate
 
-NonNegative = Annotated[float, Ge(0)]
-"""A weight that may be 0."""
+NonNegative = Annotated[float, Ge(0)]  # A weight that may be 0

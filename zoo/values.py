@@ -14,8 +14,7 @@ from pydantic_core import SchemaError
 from zoo.errors import ConfigError, alternatives, cut, or_nearest
 
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
-OBJECT = "a group with a _target_"
-"""A configuration node that describes an object to build."""
+OBJECT = "a group with a _target_"  # A configuration node that describes an object to build
 GROUP, WHOLE, NUMBER = "a group of keys", "a whole number", "a number"
 KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": (GROUP,), "string": ("text",)}
 """The types of a JSON schema without bounds, in words."""

@@ -25,8 +25,7 @@ CLIP = 20.0
 """The numbers that a controller gives its heads are clamped to [-CLIP, CLIP] before strengths and gates are computed
 (Collier and Beel 2018)."""
 
-USAGE_FLOOR = 1e-6
-"""No row is less used than this, so that the products of usages have a gradient."""
+USAGE_FLOOR = 1e-6  # No row is less used than this, so that the products of usages have a gradient
 
 
 class Demands(NamedTuple):
@@ -47,10 +46,8 @@ class Heads(NamedTuple):
 
     read: int
     write: int
-    width: int
-    """W of the memory."""
-    shift_range: int
-    """The most rows by which a step can move a weighting, in either direction."""
+    width: int  # W of the memory
+    shift_range: int  # The most rows by which a step can move a weighting, in either direction
 
     @property
     def number(self) -> int:

@@ -47,8 +47,7 @@ class Score(nn.Module, ABC):
     computed by the time loops. Without it a decoder that attends at every step is trained by its `step`, which is
     slower."""
 
-    equal_widths: ClassVar[bool] = False
-    """Queries and keys have to be of one width."""
+    equal_widths: ClassVar[bool] = False  # Queries and keys have to be of one width
 
     def __init_subclass__(cls) -> None:
         """Remove the inherited form from a subclass that computes a different score than its parent."""

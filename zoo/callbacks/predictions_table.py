@@ -14,8 +14,7 @@ from zoo.values import Checked
 from zoo.visualize.files import csv_text
 from zoo.visualize.view import view_of
 
-IN_WANDB = 20
-"""Rows of the table in wandb."""
+IN_WANDB = 20  # Rows of the table in wandb
 
 
 class PredictionsTable(Callback, Checked):

@@ -23,8 +23,7 @@ class CorpusArguments(TableArguments, total=False):
 class _FileData(PreparedData):
     """Data that may be read from a file or a folder."""
 
-    layout: ClassVar[str]
-    """The possible files and folders, for messages."""
+    layout: ClassVar[str]  # The possible files and folders, for messages
 
     @abstractmethod
     def open_files(self, path: Path) -> Source | None:
@@ -44,8 +43,7 @@ class _FileData(PreparedData):
 class Corpus(_FileData):
     """A published corpus: `source` is `sample`, `hub`, or the path of its official files."""
 
-    on_hub: ClassVar[bool] = True
-    """Whether the Hugging Face hub has it."""
+    on_hub: ClassVar[bool] = True  # Whether the Hugging Face hub has it
 
     def __init__(
         self,

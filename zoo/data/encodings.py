@@ -13,8 +13,7 @@ CANDIDATES = ("cp1252", "cp1250", "cp1251", "koi8-r", "cp1253", "shift_jis", "eu
 """Encodings that may be proposed. The first of equally plausible ones wins."""
 FREQUENT = frozenset("的一是不了在人有我他這这個个們们中大來来の")
 """Frequent characters of Chinese and Japanese, which distinguish the encodings of Chinese."""
-SAMPLE = 2**20
-"""The number of bytes of a file that are examined."""
+SAMPLE = 2**20  # The number of bytes of a file that are examined
 
 
 def check_encoding(name: str) -> str:

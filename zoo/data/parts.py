@@ -26,10 +26,8 @@ from zoo.data.text.vocabulary import END, READ_SPECIAL, UNKNOWN, WRITTEN_SPECIAL
 class Padded(NamedTuple):
     """Rows of unequal length in one tensor."""
 
-    values: Tensor
-    """(B, T) or (B, S, T), 0 at padding."""
-    mask: Tensor
-    """The shape of `values`, True at real positions."""
+    values: Tensor  # (B, T) or (B, S, T), 0 at padding
+    mask: Tensor  # The shape of `values`, True at real positions
 
 
 class Ragged(NamedTuple):
@@ -44,8 +42,7 @@ class Ragged(NamedTuple):
 class Known(NamedTuple):
     """The vocabularies and classes, which turn names into numbers."""
 
-    vocabularies: Mapping[str, Vocabulary]
-    """By the name of the part."""
+    vocabularies: Mapping[str, Vocabulary]  # By the name of the part
     classes: Sequence[str]
 
 
@@ -154,8 +151,7 @@ class Along(Part):
     """One value for each token of the part `words`."""
 
     words: str = "words"
-    empty: Any = False
-    """The value at padding."""
+    empty: Any = False  # The value at padding
 
     def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Tensor:
         mask = before[self.words].mask
@@ -168,8 +164,7 @@ class Along(Part):
 class Class(Part):
     """The name of the class of an example, or a list of names. They become numbers in the order of the logits."""
 
-    missing: int = -1
-    """The number of a missing name."""
+    missing: int = -1  # The number of a missing name
 
     def encoded(self, column: pa.Array, known: Known) -> dict[str, Any]:
         values, lengths = flattened(column)
@@ -206,8 +201,7 @@ class Number(Part):
 class Numbers(Part):
     """A list of numbers per example."""
 
-    training: bool = True
-    """Whether training batches have it."""
+    training: bool = True  # Whether training batches have it
 
     def read(self, evaluated: bool) -> bool:
         return evaluated or self.training
@@ -221,8 +215,7 @@ class Numbers(Part):
 class Shown(Part):
     """A part that is stored as it was written, for evaluation."""
 
-    training: bool = False
-    """Whether the training split stores it, too."""
+    training: bool = False  # Whether the training split stores it, too
 
     def read(self, evaluated: bool) -> bool:
         return evaluated

@@ -30,8 +30,7 @@ class PreparedData(ServedData[StoredSplit]):
     written (`_write`), read (`_read`) and combined (`_collate`); a corpus defines their source (`open_source`).
     """
 
-    name: str
-    """The name of the data, and of their folder in the cache."""
+    name: str  # The name of the data, and of their folder in the cache
 
     def __init__(self, *, loader: Mapping[str, Any] | LoaderOptions | None = None) -> None:
         """Reads no file. `loader` defines how batches are made, see `LoaderOptions`."""

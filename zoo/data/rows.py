@@ -27,8 +27,7 @@ Row = TypeVar("Row")
 FIELD_LIMIT = 64 * 2**20
 """The most letters of a csv field, so that a quote that is never closed does not fill the memory."""
 BADLY_PACKED = (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile)
-UNREADABLE = (OSError, *BADLY_PACKED)
-"""Exceptions for a file that cannot be read, packed or not."""
+UNREADABLE = (OSError, *BADLY_PACKED)  # Exceptions for a file that cannot be read, packed or not
 
 
 def visible(folder: Path, pattern: str = "*") -> list[Path]:

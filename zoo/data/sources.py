@@ -18,8 +18,7 @@ from zoo.data.rows import BadRows
 from zoo.errors import DataError, or_nearest
 
 Row = TypeVar("Row")
-SHOWN_LABELS = 8
-"""The most labels that a message names."""
+SHOWN_LABELS = 8  # The most labels that a message names
 SPLITS = ("train", "val", "test")
 HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 """The names of the splits in most repositories of the hub."""

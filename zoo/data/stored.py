@@ -23,8 +23,7 @@ from zoo.data.options import SplitOptions
 from zoo.data.sources import SPLITS
 from zoo.errors import DataError
 
-ROWS = 1000
-"""Examples in one Arrow batch."""
+ROWS = 1000  # Examples in one Arrow batch
 PARALLEL = 5000
 """Examples for each process that is used, and the least number for which progress is shown."""
 
@@ -209,8 +208,7 @@ class Rows(NamedTuple):
     """Some examples of a prepared split."""
 
     table: pa.Table
-    numbers: list[int]
-    """Their numbers in the split."""
+    numbers: list[int]  # Their numbers in the split
 
 
 class StoredSplit(Dataset[Rows]):

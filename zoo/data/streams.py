@@ -14,8 +14,7 @@ from zoo.data.serving import ServedData
 from zoo.errors import ConfigError
 from zoo.values import hold, refusal
 
-Range = Count | tuple[Count, Count]
-"""One size, or the least and the most."""
+Range = Count | tuple[Count, Count]  # One size, or the least and the most
 Make = Callable[[int, int], Any]
 """A function of a seed and an example number. It always returns the same example for them. If it has a method `length`
 with the same arguments, evaluations put examples of similar length together."""
@@ -25,8 +24,7 @@ class Made(NamedTuple):
     """Generated examples of a stream."""
 
     examples: list[Any]
-    numbers: list[int]
-    """The numbers of the examples in their split."""
+    numbers: list[int]  # The numbers of the examples in their split
 
 
 class Stream(Dataset[Made]):

@@ -37,8 +37,7 @@ FORMAT = 10
 ENCODER, EXAMPLES = "encoder.json", "examples"
 CUTTING = ("max_sentences", "max_words", "max_word_length")
 """The keys of `data.text` that limit the length of a text."""
-SHOWN_LETTERS = 300
-"""The most letters of a text that `zoo data` shows."""
+SHOWN_LETTERS = 300  # The most letters of a text that `zoo data` shows
 
 P = TypeVar("P", bound=Part)
 

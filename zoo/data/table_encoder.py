@@ -263,8 +263,7 @@ class TableEncoder(Encoder):
 class WritingEncoder(TableEncoder):
     """The encoder of a family whose networks write one of the parts."""
 
-    target: ClassVar[str]
-    """The name of the part that networks write."""
+    target: ClassVar[str]  # The name of the part that networks write
 
     @property
     def target_vocabulary(self) -> Vocabulary:

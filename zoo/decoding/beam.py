@@ -46,12 +46,9 @@ class Found(NamedTuple):
 
     score: Tensor
     log_prob: Tensor
-    position: Tensor
-    """The number of the step at which each stopped, from 1."""
-    slot: Tensor
-    """The place in the beam of each before that step."""
-    finished: Tensor
-    """True where that step wrote its end, and False where it wrote nothing."""
+    position: Tensor  # The number of the step at which each stopped, from 1
+    slot: Tensor  # The place in the beam of each before that step
+    finished: Tensor  # True where that step wrote its end, and False where it wrote nothing
 
     @classmethod
     def nothing(cls, count: int, size: int, like: Tensor) -> Found:

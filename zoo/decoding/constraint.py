@@ -12,8 +12,7 @@ from torch import Tensor, nn
 
 from zoo.layers.state import State, Step
 
-OWN = "constraint."
-"""Prefix of the names of a constraint's parts of a state."""
+OWN = "constraint."  # Prefix of the names of a constraint's parts of a state
 Parts = Mapping[str, Tensor]
 
 

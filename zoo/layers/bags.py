@@ -45,8 +45,7 @@ class Bags:
     """A constant sparse matrix (R, C): gradients pass through it, but it has no gradient itself."""
 
     rows: Entries
-    columns: Entries
-    """The entries sorted by column."""
+    columns: Entries  # The entries sorted by column
     shape: tuple[int, int]
 
     @classmethod

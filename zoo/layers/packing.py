@@ -20,8 +20,7 @@ from zoo.precision import precise
 class Cells:
     """The positions of N items in a padded grid."""
 
-    shape: tuple[int, ...]
-    """Shape of the grid, (..., T)."""
+    shape: tuple[int, ...]  # Shape of the grid, (..., T)
     cell: Tensor  # (N,) the flat grid cell of each item
     row: Tensor  # (N,) the flat grid row of each item, from 0 to prod(shape[:-1]) - 1
 
@@ -101,8 +100,7 @@ class Forced(NamedTuple):
 
     read: Tensor  # (B, T) the targets shifted right by one, with the begin token first
     mask: Tensor  # (B, T) True at tokens; a prefix of each row
-    packing: Packing
-    """Packs (B, T): scores of all target positions are (N, V) in this order."""
+    packing: Packing  # Packs (B, T): scores of all target positions are (N, V) in this order
 
 
 def starts(lengths: Tensor) -> Tensor:

@@ -23,12 +23,9 @@ from torchmetrics.utilities.data import dim_zero_cat
 from zoo.errors import ZooError
 from zoo.metrics.cider import DocumentFrequency, cider_d
 
-Caption = str | Sequence[str]
-"""Tokens, as a list or joined by spaces."""
-ORDERS = 4
-"""The longest n-grams of BLEU."""
-BETA = 1.2
-"""The weight of recall over precision in ROUGE-L."""
+Caption = str | Sequence[str]  # Tokens, as a list or joined by spaces
+ORDERS = 4  # The longest n-grams of BLEU
+BETA = 1.2  # The weight of recall over precision in ROUGE-L
 
 
 class CaptionMetric(Metric):
@@ -63,8 +60,7 @@ class CaptionBLEU(CaptionMetric):
     """
 
     statistics: Tensor
-    defining: Tensor
-    """The number of captions with n tokens."""
+    defining: Tensor  # The number of captions with n tokens
 
     def __init__(self, order: int = ORDERS) -> None:
         """`order` is n, 1 to 4. The n-grams of a batch are counted once for all four."""

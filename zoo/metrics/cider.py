@@ -14,13 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-ORDERS = 4
-"""N-grams of 1 to 4 tokens."""
-SIGMA = 6.0
-"""Deviation of the Gaussian penalty on a difference in length."""
+ORDERS = 4  # N-grams of 1 to 4 tokens
+SIGMA = 6.0  # Deviation of the Gaussian penalty on a difference in length
 Ints = NDArray[np.int64]
-Sentence = Sequence[Hashable]
-"""Words, or ids."""
+Sentence = Sequence[Hashable]  # Words, or ids
 
 
 class _Grams(NamedTuple):

@@ -24,8 +24,7 @@ pvt rd rep reps rev rt sen sens sep sept seq sfc sgt spc sq sr st ste supt supts
 vs vt wed wis wisc wm wyo"""
 CAPITALISED = "ark az del ill la mass miss ore pa tex wash"
 """Abbreviations only if they begin with a capital letter."""
-NUMBERED = "art ca fig figs no nos op pp prop"
-"""Abbreviations only before a number."""
+NUMBERED = "art ca fig figs no nos op pp prop"  # Abbreviations only before a number
 OPENERS = """a about according after an as at but earlier he her here however if in it last many more now once one other
 our she since so some such that the their then there these they this we what when while yet you"""
 """Words that begin a sentence if they have a capital letter. A full stop before them ends a sentence."""
@@ -42,8 +41,7 @@ TWO = {
 BRACKETS = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
 SIGNS = {"£": "#", "€": "$", "¢": "cents", "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4"}
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&nbsp;": " ", "&amp;": "&", "\xad": ""}
-QUOTES_AND_DASHES = frozenset('"“”‘’«»…–—―')
-"""Each of these alone becomes punctuation."""
+QUOTES_AND_DASHES = frozenset('"“”‘’«»…–—―')  # Each of these alone becomes punctuation
 
 UNSPACED = re.compile(
     "[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"

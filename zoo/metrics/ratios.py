@@ -13,8 +13,7 @@ class Ratio(Metric):
     """`total` / `count`; NaN where the count is 0. A subclass adds to both in its `update`."""
 
     full_state_update = False
-    real: ClassVar[bool] = False
-    """Whether both are in double precision instead of whole numbers."""
+    real: ClassVar[bool] = False  # Whether both are in double precision instead of whole numbers
     total: Tensor
     count: Tensor
 

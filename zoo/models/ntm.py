@@ -34,16 +34,13 @@ from zoo.layers.walk import steps_of_cell
 from zoo.models.network import FORGET, MemoryNetwork
 from zoo.precision import precise
 
-MEMORY_CONSTANT = 1e-6
-"""Value of every number of a constant memory."""
-MEMORY_STD = 0.5
-"""Standard deviation of a random or learned memory at the start, before its tanh."""
+MEMORY_CONSTANT = 1e-6  # Value of every number of a constant memory
+MEMORY_STD = 0.5  # Standard deviation of a random or learned memory at the start, before its tanh
 GRADIENT_LIMIT = 1e6
 """The gradients that pass from a step to the step before are clamped to this range. Gradients that grow from step to
 step would overflow float32 after some dozens of steps, and NaN cannot be clipped. In normal training they are far
 smaller."""
-STATE_STD = 0.1
-"""Standard deviation of learned reads and states at the start, before their tanh."""
+STATE_STD = 0.1  # Standard deviation of learned reads and states at the start, before their tanh
 TOLD_GAIN = 1.4
 TOLD_BIAS_STD = 0.01
 

@@ -42,12 +42,9 @@ Directions = Literal["forward", "both", "both_tied"]
 class Readings(NamedTuple):
     """All phrases from their first word to their last."""
 
-    packing: Packing
-    """One row per word; the row of a word is empty if no phrase begins there."""
-    word: Tensor
-    """(P,) the word that each packed position reads."""
-    at: Tensor
-    """(N,) the packed position where each phrase ends."""
+    packing: Packing  # One row per word; the row of a word is empty if no phrase begins there
+    word: Tensor  # (P,) the word that each packed position reads
+    at: Tensor  # (N,) the packed position where each phrase ends
 
     @classmethod
     def of(cls, first: Tensor, last: Tensor, words: int, *, backward: bool = False) -> Readings:

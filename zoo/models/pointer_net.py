@@ -53,8 +53,7 @@ class PointingNetwork(WritingNetwork):
 
     tasks = ("pointing",)
     attends = {"source": "memory_mask"}
-    reader: Any
-    """A `PointReader`."""
+    reader: Any  # A `PointReader`
     encoder: LSTM
     end: nn.Parameter
     decoder: LSTM

@@ -26,8 +26,7 @@ from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec
 from zoo.precision import precise_dtype
 from zoo.values import Checked
 
-Decay = Callable[[int], float]
-"""Optimiser steps taken -> the share of true tokens, 0 to 1."""
+Decay = Callable[[int], float]  # Optimiser steps taken -> the share of true tokens, 0 to 1
 
 
 def _inverse_sigmoid(step: int, k: float, slope: float) -> float:

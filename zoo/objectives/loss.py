@@ -40,12 +40,9 @@ class Term:
     """A term of the loss: weight * total / count, where total and count are summed over all ranks."""
 
     name: str
-    total: Tensor
-    """() the sum over tokens or examples, with its gradient."""
-    count: float | Tensor
-    """The number of these tokens or examples in this rank's part of the batch."""
-    weight: float = 1.0
-    """A term with the weight 0 is only reported."""
+    total: Tensor  # () the sum over tokens or examples, with its gradient
+    count: float | Tensor  # The number of these tokens or examples in this rank's part of the batch
+    weight: float = 1.0  # A term with the weight 0 is only reported
 
 
 class Loss(NamedTuple):

@@ -21,8 +21,7 @@ from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec, Term
 from zoo.objectives.rewards import Reward
 from zoo.values import Checked
 
-Weight = Annotated[float, Gt(0), Le(1)]
-"""The share of the reward's loss, above 0."""
+Weight = Annotated[float, Gt(0), Le(1)]  # The share of the reward's loss, above 0
 Baseline = Literal["leave_one_out", "moving_average"]
 
 References = Callable[[], Iterable[Sequence[Sequence[int]]]]

@@ -107,10 +107,8 @@ class TourLength:
     of the square per point: no tour is as long.
     """
 
-    tasks = ("pointing",)
-    """Tasks in which a tour can be written."""
-    first = 3
-    """The token of the first point, which `check` reads from the data's spec."""
+    tasks = ("pointing",)  # Tasks in which a tour can be written
+    first = 3  # The token of the first point, which `check` reads from the data's spec
 
     def check(self, spec: Any) -> None:
         """Raises ConfigError for data without tours."""

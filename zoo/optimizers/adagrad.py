@@ -28,8 +28,7 @@ class Adagrad(torch.optim.Adagrad):
     torch lack it.
     """
 
-    by_name: ClassVar[bool] = True
-    """Whether the constructor takes (name, parameter) pairs."""
+    by_name: ClassVar[bool] = True  # Whether the constructor takes (name, parameter) pairs
 
     def __init__(
         self,

@@ -37,8 +37,7 @@ class KneserNey(NamedTuple):
     """p(word | the n - 1 words before it in its sentence). Words are 0 ... V - 1."""
 
     words: int
-    base: NDArray[np.float32]
-    """(V + 2,) p_1 of each symbol."""
+    base: NDArray[np.float32]  # (V + 2,) p_1 of each symbol
     levels: list[Level]
 
     @property

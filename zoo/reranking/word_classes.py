@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-LEAST = 3
-"""Words that occur less often have too little context; together they are class 0."""
+LEAST = 3  # Words that occur less often have too little context; together they are class 0
 
 
 class Bigrams(NamedTuple):

@@ -27,11 +27,9 @@ class ModelEntry:
 
     name: str
     title: str
-    source: str
-    """Authors, venue, year and link from the model's file."""
+    source: str  # Authors, venue, year and link from the model's file
     tasks: tuple[str, ...]
-    file: str
-    """Its path, relative to the folder of its package."""
+    file: str  # Its path, relative to the folder of its package
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,7 @@ TIMING = {
     "name": str,
 }
 """Lightning's keys next to a scheduler: when it steps, and which metric it reads."""
-MANY = 10**6
-"""The steps of a run before their number is known."""
+MANY = 10**6  # The steps of a run before their number is known
 
 
 def check(cfg: DictConfig) -> None:

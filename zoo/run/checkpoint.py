@@ -52,8 +52,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         return read_checkpoint(path)
 
 
-_sound: set[tuple[str, int, int]] = set()
-"""Files whose checksums were correct: path, time and size."""
+_sound: set[tuple[str, int, int]] = set()  # Files whose checksums were correct: path, time and size
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from zoo.dotted import class_at
 from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 
-Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
-"""The range that numpy accepts."""
+Seed = Annotated[int, Ge(0), Le(2**32 - 1)]  # The range that numpy accepts
 
 
 @dataclass

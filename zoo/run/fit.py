@@ -19,8 +19,7 @@ from zoo.signature import signature
 from zoo.tasks import Task
 from zoo.tasks.size import check_size, smallest_spec
 
-SMALLEST_EXAMPLE = 250
-"""Bytes of a generated example, at least."""
+SMALLEST_EXAMPLE = 250  # Bytes of a generated example, at least
 
 
 def declared_by(cls: Any, name: str) -> Any:

@@ -31,10 +31,8 @@ OVERLAP = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d")
 class Picture:
     """An image as a network sees it."""
 
-    name: str
-    """Its file, or the number of a generated image."""
-    png: bytes | None
-    """The content of a PNG file; None where only features of the image are known."""
+    name: str  # Its file, or the number of a generated image
+    png: bytes | None  # The content of a PNG file; None where only features of the image are known
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.tasks.task import Task, TaskArguments
 
-RULES = ("min_length", "max_length", "no_repeat_ngram")
-"""Options of every way of decoding."""
+RULES = ("min_length", "max_length", "no_repeat_ngram")  # Options of every way of decoding
 
 
 class Evaluated(Supervised, Protocol):

@@ -59,8 +59,7 @@ class PointingPrediction(Prediction):
     """The answers to one set of points: the best first, or in the order in which they were sampled."""
 
     points: tuple[tuple[float, ...], ...]
-    goal: str
-    """hull, triangulation, tour or order."""
+    goal: str  # hull, triangulation, tour or order
     answers: tuple[Pointed, ...]
 
     @property

@@ -13,8 +13,7 @@ from zoo.errors import ConfigError
 from zoo.layers.pretrained import not_pretrained
 from zoo.memory import memory, size_of
 
-LARGE = 10_000
-"""A hyperparameter below this makes no network that is too large."""
+LARGE = 10_000  # A hyperparameter below this makes no network that is too large
 
 
 def check_size(model: Mapping[str, Any], spec: Spec) -> None:

@@ -56,11 +56,9 @@ class Translated:
 class TranslationPrediction(Prediction):
     """The translations of one source: the best first, or in the order in which they were sampled."""
 
-    source: tuple[str, ...]
-    """The tokens as the network read them, with the end mark."""
+    source: tuple[str, ...]  # The tokens as the network read them, with the end mark
     translations: tuple[Translated, ...]
-    unknown: tuple[int, ...] = ()
-    """Positions of the source tokens that are not in the vocabulary."""
+    unknown: tuple[int, ...] = ()  # Positions of the source tokens that are not in the vocabulary
 
     @property
     def best(self) -> Translated:

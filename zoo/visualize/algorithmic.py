@@ -18,10 +18,8 @@ TIME = Key(long="Time goes from left to right; the darker a cell, the nearer to 
 WRONG = Key("wrong", "wrong bit", "Wrong bits are red.")
 MEMORY = Key(long="Below input and output are the heads; of the memory, the rows in use are shown.")
 
-USED = 0.05
-"""A row of the memory is in use if some head weighs it more than this."""
-MOST_ROWS = 64
-"""A smaller memory is shown with all its rows."""
+USED = 0.05  # A row of the memory is in use if some head weighs it more than this
+MOST_ROWS = 64  # A smaller memory is shown with all its rows
 ROW = {"erase": 5.0, "add": 5.0, "write": 10.0, "read": 10.0}
 """The panels of each head in their order, with the height of a row: the vectors that are written, then the places."""
 WEIGHTINGS = ("write", "read")
@@ -29,8 +27,7 @@ NARROW, WIDE, BROADEST, WIDEST = 4.0, 34.0, 640.0, 1200.0
 """Pixels of a cell at least and at most, and of all steps where cells of that size allow it, and at most."""
 BIT, TALLEST, GAP, MEMORY_CELL = 15.0, 230.0, 10.0, 11.0
 """The height of a row of bits, of a panel at most, of the room between panels, and the side of a cell of the memory."""
-MOST_NUMBERS = 7
-"""Numbers along an axis."""
+MOST_NUMBERS = 7  # Numbers along an axis
 
 
 class AlgorithmicView(View):
@@ -81,11 +78,9 @@ class Panel(NamedTuple):
     """Numbers over time."""
 
     kind: str
-    values: NDArray[Any]
-    """(C, T): a row for each channel or each row of the memory."""
+    values: NDArray[Any]  # (C, T): a row for each channel or each row of the memory
     name: str
-    rows: Sequence[int] = ()
-    """The numbers of the rows of the memory, counted from 0."""
+    rows: Sequence[int] = ()  # The numbers of the rows of the memory, counted from 0
 
 
 def bits_drawing(prediction: BitPrediction) -> Drawing:

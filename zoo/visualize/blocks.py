@@ -121,8 +121,7 @@ WEIGHINGS = {
     "word": Weighing("word", "share of its sentence", lambda w, s: w, 0.3),
 }
 """`paper` is the display of Yang et al. 2016, figures 5 and 6. The root keeps words of weak sentences visible."""
-FULL_BAR = 0.4
-"""The lowest sentence weight with a full bar."""
+FULL_BAR = 0.4  # The lowest sentence weight with a full bar
 
 
 @dataclass(frozen=True)

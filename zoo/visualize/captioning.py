@@ -37,8 +37,7 @@ DIM, GLOW = 0.35, 0.3
 nothing would be visible on a dark image."""
 MOST_BYTES = 40_000
 """A larger image is written as JPEG: photographs would make pages of many images heavy."""
-FINER = 4
-"""Pixels of a map per cell; the browser smooths them."""
+FINER = 4  # Pixels of a map per cell; the browser smooths them
 AREA, GAP, TITLE = 158, 10, 25
 """Pixels in a picture: the side of a square map, the room between maps, and the line above each."""
 BROADEST, MOST_WORDS = 960, 40
@@ -133,10 +132,8 @@ class AttendedImage(Block):
     """An image, and a map for each word: bright where the network looked when it wrote the word."""
 
     name: str
-    png: bytes | None
-    """A PNG file of the image; None where only its features are known."""
-    grid: tuple[int, int]
-    """Rows and columns of the cells that the network attends to."""
+    png: bytes | None  # A PNG file of the image; None where only its features are known
+    grid: tuple[int, int]  # Rows and columns of the cells that the network attends to
     words: Sequence[Word]
 
     @property

@@ -24,8 +24,7 @@ WORDS = Key(
 )
 EVIDENCE = Key("evidence", "decided the true class", "Underlined words decided the true class.")
 NONE = Key("", "the network has no attention weights")
-MOST_NUMBERED = 25
-"""The cells of a confusion matrix of at most so many classes have their counts."""
+MOST_NUMBERED = 25  # The cells of a confusion matrix of at most so many classes have their counts
 
 
 class ClassificationView(View):

@@ -16,8 +16,7 @@ from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View
 
-CUT = " ..."
-"""The end of a document that `zoo data` has shortened."""
+CUT = " ..."  # The end of a document that `zoo data` has shortened
 WEIGHING = "joint"
 """Words are shaded by their share of the attention to the whole document, since candidates share one sum."""
 SENTENCES = Key("sentences", "sentence weight", "The bar before a sentence is the attention of its words together.")

@@ -11,12 +11,9 @@ from rich.text import Text
 from zoo.data.rows import counted
 from zoo.visualize.printable import shortened, shown
 
-BAR = 30
-"""Cells of the longest bar."""
-MOST_CLASSES = 20
-"""Classes that are shown, if there are more."""
-LONGEST_VALUE = 320
-"""Letters of one value of an example."""
+BAR = 30  # Cells of the longest bar
+MOST_CLASSES = 20  # Classes that are shown, if there are more
+LONGEST_VALUE = 320  # Letters of one value of an example
 
 Splits = Mapping[str, Mapping[str, Any]]
 

@@ -35,8 +35,7 @@ PALETTE = {
 what the network attended to, and `true` shows what is true."""
 SHADES = ("#f5f7fa", PALETTE["attention"], "#123a75")
 """Colours of cells from no attention to full attention."""
-TINY, SMALL, NORMAL, LARGE = 9.8, 11.3, 14.0, 20.0
-"""Sizes of letters."""
+TINY, SMALL, NORMAL, LARGE = 9.8, 11.3, 14.0, 20.0  # Sizes of letters
 
 
 class Style(NamedTuple):
@@ -105,10 +104,8 @@ class Label(NamedTuple):
     size: float
     color: str
     bold: bool
-    side: str
-    """`left`: the text begins at x; `center`; `right`: it ends at x."""
-    turned: float
-    """Degrees, counter-clockwise around (x, y)."""
+    side: str  # `left`: the text begins at x; `center`; `right`: it ends at x
+    turned: float  # Degrees, counter-clockwise around (x, y)
 
 
 class Raster(NamedTuple):

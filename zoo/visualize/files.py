@@ -9,8 +9,7 @@ from typing import Any
 from zoo.data.rows import read_lines
 from zoo.errors import ConfigError, DataError
 
-PICTURES = (".png", ".pdf", ".svg")
-"""The endings of picture files."""
+PICTURES = (".png", ".pdf", ".svg")  # The endings of picture files
 
 
 def lines_for(option: str, path: Path, expected: str) -> list[str]:

@@ -29,8 +29,7 @@ CJK = {
 """The first word of a letter's name in Unicode -> its script, for the scripts of one Debian package."""
 PIXELS, DPI = 96, 150
 """Pixels per inch of a drawing, and dots per inch of a picture that is written to a file."""
-LONGEST = 200
-"""Letters of a text that are measured: no line of a picture holds more."""
+LONGEST = 200  # Letters of a text that are measured: no line of a picture holds more
 
 log = logging.getLogger(__name__)
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it names each weight that a family lacks

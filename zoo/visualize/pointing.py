@@ -27,8 +27,7 @@ NEXT = Key("true", "true next point")
 LONGEST, SHORTEST, EDGE, FOOT = 380, 90, 18, 18
 """Pixels of the longer side of the points and the least of the shorter side, of the edge, and of the axis below."""
 MOST_NUMBERED = 60
-AWAY, SIDES = 11, 12
-"""The distance of a number from its point, and the directions that are tried."""
+AWAY, SIDES = 11, 12  # The distance of a number from its point, and the directions that are tried
 
 
 class PointingView(View):

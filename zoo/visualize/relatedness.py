@@ -15,8 +15,7 @@ from zoo.visualize.trees.drawing import Tree, page_keys
 from zoo.visualize.trees.layout import Family
 from zoo.visualize.trees.marks import Mark, marks
 
-MOST_LINKS, LEAST_SIMILAR = 6, 0.5
-"""Pairs of nodes that are shown, and their least cosine."""
+MOST_LINKS, LEAST_SIMILAR = 6, 0.5  # Pairs of nodes that are shown, and their least cosine
 BETWEEN = re.compile(r"\t|(?<!\S)\|\|\|(?!\S)")
 SIMILAR = (
     "Nodes with equal letters have the most similar states, by the cosine given here; the network compares the roots."

@@ -14,8 +14,7 @@ from zoo.visualize.tree_view import TreeView
 from zoo.visualize.trees.drawing import Tree, page_keys
 from zoo.visualize.trees.marks import marks
 
-NAMED, LONGEST_LABEL = 4, 60
-"""Labels that a note names, and letters of one label."""
+NAMED, LONGEST_LABEL = 4, 60  # Labels that a note names, and letters of one label
 
 
 class TreeClassificationView(TreeView):

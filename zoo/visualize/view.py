@@ -30,18 +30,15 @@ if TYPE_CHECKING:
 
 Pictures: TypeAlias = "Mapping[str, Callable[[], Figure]]"
 """Functions that draw pictures of a whole split, by name."""
-LONGEST_EXAMPLE = 120
-"""Letters of an example that is printed as a command."""
+LONGEST_EXAMPLE = 120  # Letters of an example that is printed as a command
 
 
 class Predicts(Protocol):
     """A trained network with everything that it needs to read inputs."""
 
     task: Any
-    encoder: Any
-    """The `Encoder` of the data."""
-    checkpoint: Path | None
-    """The file that the network was read from."""
+    encoder: Any  # The `Encoder` of the data
+    checkpoint: Path | None  # The file that the network was read from
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]: ...
 

@@ -28,8 +28,7 @@ class AssociativeRecall(VectorGoal):
         "items of {item_length} vectors of {bits} bits each, the vectors separated by blanks and the items by "
         f"{ITEM}, and after a {QUERY} one of the items again"
     )
-    item_length: int
-    """k, the vectors per item."""
+    item_length: int  # k, the vectors per item
 
     def steps(self, sizes: Sizes) -> int:
         (items,) = sizes

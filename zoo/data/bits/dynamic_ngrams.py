@@ -29,8 +29,7 @@ class DynamicNgrams(Goal):
     form: ClassVar[str] = "bits, with or without blanks between them"
     in_width: ClassVar[int] = 1  # type: ignore[misc]
     out_width: ClassVar[int] = 1  # type: ignore[misc]
-    context: int
-    """n - 1, the number of bits on which the next bit depends."""
+    context: int  # n - 1, the number of bits on which the next bit depends
 
     def steps(self, sizes: Sizes) -> int:
         (length,) = sizes

@@ -21,8 +21,7 @@ class BitLine(NamedTuple):
     """A typed line."""
 
     text: str
-    where: str
-    """Position of the line, for messages."""
+    where: str  # Position of the line, for messages
 
 
 class BitEncoder(Encoder):

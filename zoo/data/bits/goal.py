@@ -34,14 +34,10 @@ class BitSequence(NamedTuple):
 class Goal(ABC):
     """A frozen dataclass of plain values, which every checkpoint contains. Its fields determine the layout."""
 
-    separator: ClassVar[str] = " "
-    """Text between the vectors of a line."""
-    form: ClassVar[str]
-    """Description of a typed sequence, for messages, with fields in braces."""
-    in_width: int
-    """I, the input channels of a step."""
-    out_width: int
-    """O, the output bits of a step."""
+    separator: ClassVar[str] = " "  # Text between the vectors of a line
+    form: ClassVar[str]  # Description of a typed sequence, for messages, with fields in braces
+    in_width: int  # I, the input channels of a step
+    out_width: int  # O, the output bits of a step
 
     @abstractmethod
     def steps(self, sizes: Sizes) -> int:
@@ -72,8 +68,7 @@ class Goal(ABC):
 class VectorGoal(Goal):
     """A goal that reads vectors of `bits` bits, and then writes vectors at steps without input."""
 
-    marks: ClassVar[int]
-    """Input channels after those of the bits, such as delimiters."""
+    marks: ClassVar[int]  # Input channels after those of the bits, such as delimiters
     bits: int
 
     @property

@@ -25,8 +25,7 @@ class PrioritySort(VectorGoal):
     form: ClassVar[str] = (
         "vectors of {bits} bits, each with its priority from -1 to 1 after a colon, separated by blanks"
     )
-    highest: int
-    """k; if fewer vectors are typed, all of them are written."""
+    highest: int  # k; if fewer vectors are typed, all of them are written
 
     def steps(self, sizes: Sizes) -> int:
         (vectors,) = sizes

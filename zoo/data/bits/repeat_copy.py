@@ -28,8 +28,7 @@ class RepeatCopy(VectorGoal):
 
     marks: ClassVar[int] = 2
     form: ClassVar[str] = "vectors of {bits} bits and the number of repeats, such as x3, separated by blanks"
-    repeats: tuple[int, int]
-    """The fewest and the most repeats in training."""
+    repeats: tuple[int, int]  # The fewest and the most repeats in training
 
     @property
     def out_width(self) -> int:  # type: ignore[override]

@@ -14,8 +14,7 @@ from zoo.data.order import Nouns
 from zoo.data.streams import Made, Make, Range, StreamArguments, StreamData, range_of
 from zoo.errors import ConfigError
 
-Case = tuple[tuple[int, int], ...]
-"""The smallest and the largest value of each size of a sequence."""
+Case = tuple[tuple[int, int], ...]  # The smallest and the largest value of each size of a sequence
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from zoo.data.sources import SPLITS, Source, identity
 from zoo.data.table_data import TableArguments
 from zoo.errors import ConfigError, DataError
 
-RULES = 1
-"""Version of the cutting rules; a new version invalidates the cache of older ones."""
+RULES = 1  # Version of the cutting rules; a new version invalidates the cache of older ones
 SUFFIXES = (".txt", ".md")
 LAYOUT = "a folder of books as .txt or .md, UTF-8, one book per file, or one such file"
 FEW = 3

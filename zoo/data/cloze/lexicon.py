@@ -53,12 +53,10 @@ NO_NOUNS = (
 """)
 )
 TWICE, THRICE = 2, 3
-CONSISTENT = 0.9
-"""Least share of a name's occurrences inside sentences that are capitalised."""
+CONSISTENT = 0.9  # Least share of a name's occurrences inside sentences that are capitalised
 MOSTLY = 0.65
 """Least share of noun positions among the positions that distinguish nouns, verbs and adjectives."""
-OFTEN = 0.1
-"""Least share of noun positions among all occurrences of a noun."""
+OFTEN = 0.1  # Least share of noun positions among all occurrences of a noun
 
 
 def names_of(sentences: Iterable[Sequence[str]]) -> set[str]:

@@ -26,9 +26,7 @@ class Shown(NamedTuple):
     document: list[str]
     query: list[str]
     candidates: list[str]
-    sentence_ends: list[int]
-    """End of each sentence of the document, counted in words."""
+    sentence_ends: list[int]  # End of each sentence of the document, counted in words
 
 
-BLANK = "XXXXX"
-"""The word that replaces the removed one; readers of all formats use it."""
+BLANK = "XXXXX"  # The word that replaces the removed one; readers of all formats use it

@@ -19,8 +19,7 @@ from zoo.data.text.sentences import clean, split_sentences
 from zoo.data.text.tokenization import TreebankTokenizer
 from zoo.errors import DataError
 
-SENTENCES, CANDIDATES = 20, 10
-"""The numbers of sentences and of candidates of a question of CBT."""
+SENTENCES, CANDIDATES = 20, 10  # The numbers of sentences and of candidates of a question of CBT
 HUB_COLUMNS = ("sentences", "question", "answer", "options")
 NUMBERED = re.compile(r"(\d{1,9})(?:\s(.*))?$", re.DOTALL)
 QUESTION_LINE = "a question with XXXXX, a tab, its answer, two tabs and ten candidates with | between are expected"

@@ -18,8 +18,7 @@ from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import clean, split_sentences, split_text
 
-FEW = 1000
-"""With fewer training documents, a word that occurs twice is frequent."""
+FEW = 1000  # With fewer training documents, a word that occurs twice is frequent
 SENTENCES, FLAGS = pa.list_(pa.list_(pa.string())), pa.list_(pa.list_(pa.bool_()))
 
 

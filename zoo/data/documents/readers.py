@@ -25,10 +25,8 @@ class Row(NamedTuple):
     """One document as it is in its file."""
 
     text: str
-    label: int | str
-    """The class counted from 0 if the format fixes the classes, otherwise its name."""
-    place: str
-    """File and line, for messages."""
+    label: int | str  # The class counted from 0 if the format fixes the classes, otherwise its name
+    place: str  # File and line, for messages
 
 
 @guarded

@@ -23,17 +23,14 @@ from zoo.errors import UnusableInput
 LARGEST = PictureOptions.max_pixels
 LARGE = 2**24
 """Pixels of a picture that is reduced while it is decoded, to at least twice the side that a network sees."""
-MEMORY = 2**29
-"""Bytes that a decoded picture may take."""
+MEMORY = 2**29  # Bytes that a decoded picture may take
 BYTES = {"1": 1, "L": 1, "P": 1, "LA": 4, "PA": 4, "I;16": 2, "I;16B": 2, "I;16L": 2}
 """Bytes per pixel of Pillow's modes; 4 for all others."""
-ORIENTATION = 0x0112
-"""The EXIF tag for the rotation of a picture."""
+ORIENTATION = 0x0112  # The EXIF tag for the rotation of a picture
 WHITE = (255, 255, 255)
 KINDS = "a path, a PIL image, or a uint8 array of (3, height, width) or (height, width, 3)"
 GIVEN = "the picture that was given"
-OPENING = Lock()
-"""Held while Pillow's limit, which all threads share, is off."""
+OPENING = Lock()  # Held while Pillow's limit, which all threads share, is off
 
 
 class UnusablePicture(UnusableInput):

@@ -27,8 +27,7 @@ from zoo.data.table_encoder import WritingEncoder
 from zoo.data.text.vocabulary import BEGIN, WRITTEN_SPECIAL, Vocabulary
 
 LETTER = re.compile(r"\w")
-WORDS = "ids"
-"""The name of the part that is written."""
+WORDS = "ids"  # The name of the part that is written
 
 
 class ImageCaptionEncoder(WritingEncoder):

@@ -36,10 +36,8 @@ FORMAT = 1
 VALUES, ABOUT = "features.f16", "about.json"
 MOST = float(torch.finfo(torch.float16).max)
 BATCH = 32
-TRAINING = ("finetune_from", "learning_rate")
-"""Keys of an encoder that define its training."""
-SEED = 0
-"""The seed of weights that are not pretrained."""
+TRAINING = ("finetune_from", "learning_rate")  # Keys of an encoder that define its training
+SEED = 0  # The seed of weights that are not pretrained
 ANEW = f"{KEY}=null, which runs the encoder for every batch"
 ELSEWHERE = "choose another place by data.loader.cache_dir or the environment's ZOO_CACHE"
 

@@ -22,12 +22,10 @@ from zoo.errors import DataError, or_nearest
 NOUN = "images"
 FOLDER_KEY = "data.images"
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
-SEARCHED = 50
-"""Images that are searched in each folder to find the right one."""
+SEARCHED = 50  # Images that are searched in each folder to find the right one
 VARYING = ("random_crop", "flip")
 """Keys of pictures that do not decide whether a picture can be used."""
-CHECKED = 64
-"""Images that are checked at the same time."""
+CHECKED = 64  # Images that are checked at the same time
 
 Reader = Callable[[BadRows], Iterator[ImageRow]]
 

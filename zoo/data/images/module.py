@@ -31,8 +31,7 @@ from zoo.data.table_encoder import TableEncoder
 from zoo.errors import ConfigError, one_of
 from zoo.values import hold
 
-IMAGES = "images"
-"""The folder with a row for each image."""
+IMAGES = "images"  # The folder with a row for each image
 
 
 class PictureArguments(TypedDict, total=False):
@@ -63,8 +62,7 @@ class ImageData(TableData):
     encoding = ImageCaptionEncoder
     text_options = CaptionTextOptions
     picture_options = PictureOptions
-    picture_files: type[PictureFiles] = PictureFiles
-    """The class of pictures that are not stored."""
+    picture_files: type[PictureFiles] = PictureFiles  # The class of pictures that are not stored
     length_parts = (WORDS,)
     filter_keys = "data.text.max_length"
     row_noun = "images"

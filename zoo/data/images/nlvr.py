@@ -38,8 +38,7 @@ LAYOUT = (
     "pictures as dev/images/0/dev-0-0-0.png and so on"
 )
 COLUMNS = ("sentence", "label", "identifier")
-SIDES = (100, 400)
-"""Height and width of every picture."""
+SIDES = (100, 400)  # Height and width of every picture
 BOXES, BOX, STEP = 3, 100, 150
 """Boxes of a picture, pixels of a box, and pixels from one box to the next."""
 SEED = 1
@@ -50,12 +49,10 @@ class Record(NamedTuple):
     """A sentence that is true of a picture."""
 
     official: str
-    group: str
-    """The first half of the identifier, which pictures with the same sentences share."""
+    group: str  # The first half of the identifier, which pictures with the same sentences share
     sentence: str
     picture: Path
-    contents: str
-    """Equal for pictures of the same boxes in any order."""
+    contents: str  # Equal for pictures of the same boxes in any order
     place: str
 
 

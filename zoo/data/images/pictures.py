@@ -21,8 +21,7 @@ from zoo.data.sources import identity
 from zoo.errors import DataError
 
 PIXELS, FILES = "pixels.bin", "files.json"
-KEYED = 2**16
-"""Bytes of a file that distinguish it from others of its size."""
+KEYED = 2**16  # Bytes of a file that distinguish it from others of its size
 
 Shape = tuple[int, int, int]
 
@@ -47,10 +46,8 @@ class Pictures(ABC):
     Other processes that make batches get a copy, so that it holds paths and numbers instead of pixels.
     """
 
-    shape: Shape
-    """C, H, W of each picture."""
-    encoded: bool = False
-    """Whether the pictures are features instead of pixels."""
+    shape: Shape  # C, H, W of each picture
+    encoded: bool = False  # Whether the pictures are features instead of pixels
 
     @abstractmethod
     def __len__(self) -> int:

@@ -36,13 +36,10 @@ T = TypeVar("T")
 class CaptionedFile(NamedTuple):
     """An image file, with all of its captions or some of them."""
 
-    file: str
-    """Its path in a folder that the format does not name."""
+    file: str  # Its path in a folder that the format does not name
     captions: tuple[str, ...]
-    place: str
-    """File and line of the first caption, for messages."""
-    split: str | None = None
-    """train, val or test; None if the format has no splits."""
+    place: str  # File and line of the first caption, for messages
+    split: str | None = None  # train, val or test; None if the format has no splits
 
 
 # Json

@@ -18,16 +18,11 @@ from zoo.data.stored import StoredSplit, numbers_of
 class CaptionRows(NamedTuple):
     """Some captions of a prepared split, and their pictures, each once."""
 
-    table: pa.Table
-    """A row for each of B captions."""
-    picture: NDArray[np.int64]
-    """(B,) the picture of each caption."""
-    images: Tensor
-    """(I, C, H, W) pixels, or features."""
-    numbers: NDArray[np.int64]
-    """(I,) the numbers of the images in the split."""
-    about: tuple[ImageDescription, ...] | None
-    """The description of each image, only for evaluation."""
+    table: pa.Table  # A row for each of B captions
+    picture: NDArray[np.int64]  # (B,) the picture of each caption
+    images: Tensor  # (I, C, H, W) pixels, or features
+    numbers: NDArray[np.int64]  # (I,) the numbers of the images in the split
+    about: tuple[ImageDescription, ...] | None  # The description of each image, only for evaluation
 
 
 class CaptionedPictures(StoredSplit):

@@ -15,13 +15,10 @@ from zoo.data.text.tokenization import RuleTokenizer
 class GeneratedPairs(PairData):
     """Pairs of a generator, in its own tokens."""
 
-    noun: ClassVar[str]
-    """The name of the pairs, in the plural."""
-    tokens: ClassVar[PairTextOptions]
-    """The options by which a text becomes the generator's tokens."""
+    noun: ClassVar[str]  # The name of the pairs, in the plural
+    tokens: ClassVar[PairTextOptions]  # The options by which a text becomes the generator's tokens
     generate: ClassVar[SampleGenerator]
-    arguments: ClassVar[dict[str, Any]] = {}
-    """Arguments of the generator besides count and seed."""
+    arguments: ClassVar[dict[str, Any]] = {}  # Arguments of the generator besides count and seed
 
     def __init__(
         self,

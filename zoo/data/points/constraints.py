@@ -13,8 +13,7 @@ from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 
 END, FIRST = PointSpec.end, PointSpec.first
-AT_ONCE = 2**20
-"""Most turns that are computed together."""
+AT_ONCE = 2**20  # Most turns that are computed together
 ROUNDING = 4e-16
 """A difference of two products in float64 is certainly positive if it exceeds this share of their sum."""
 Parts = Mapping[str, Tensor]

@@ -23,10 +23,8 @@ from zoo.errors import ConfigError
 from zoo.memory import memory, size_of
 from zoo.values import refusal
 
-DESCRIBED = 200
-"""Sets of a split from which `describe` takes means."""
-WRITTEN_AT_ONCE = 1000
-"""Sets that are solved together for files."""
+DESCRIBED = 200  # Sets of a split from which `describe` takes means
+WRITTEN_AT_ONCE = 1000  # Sets that are solved together for files
 
 
 @dataclass(frozen=True)
@@ -88,8 +86,7 @@ class PointStream(StreamData):
     tasks: ClassVar[tuple[str, ...]] = ("pointing",)
     nouns: ClassVar[Nouns] = Nouns("sets", "points")
     goal: ClassVar[Goal]
-    solve: bool = True
-    """Whether the training sets have targets."""
+    solve: bool = True  # Whether the training sets have targets
     spec: PointSpec
     encoder: PointEncoder
 

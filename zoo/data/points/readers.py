@@ -22,8 +22,7 @@ KINDS = (".txt", ".csv", ".tsv", TSPLIB)
 OUTPUT = "output"
 AXES = ("x", "y")
 SET = "set"
-PLANAR = ("EUC_2D", "CEIL_2D")
-"""Kinds of TSPLIB distances that are those of a plane, if rounded."""
+PLANAR = ("EUC_2D", "CEIL_2D")  # Kinds of TSPLIB distances that are those of a plane, if rounded
 PROBLEMS = {
     "ATSP": "a problem with distances that differ by direction",
     "CVRP": "vehicle routing",

@@ -17,12 +17,9 @@ from zoo.data.batch import Batch, derived
 class RealWords:
     """The N real words of padded rows, row by row."""
 
-    at: Tensor
-    """(N,) place of each word's id in the batch's `distinct`."""
-    row: Tensor
-    """(N,) the row of each word."""
-    place: Tensor
-    """(N,) the position in its row, from 0."""
+    at: Tensor  # (N,) place of each word's id in the batch's `distinct`
+    row: Tensor  # (N,) the row of each word
+    place: Tensor  # (N,) the position in its row, from 0
 
 
 def _distinct(batch: StoryBatch) -> Tensor:

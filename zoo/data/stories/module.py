@@ -26,10 +26,8 @@ from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.errors import ConfigError, DataError
 
-MOST_ANSWERS = 20
-"""The most answers whose shares are described."""
-SHOWN_STATEMENTS = 6
-"""The most statements of a story that `zoo data` shows."""
+MOST_ANSWERS = 20  # The most answers whose shares are described
+SHOWN_STATEMENTS = 6  # The most statements of a story that `zoo data` shows
 
 
 class WithReplacement(Order):

@@ -13,8 +13,7 @@ from zoo.data.stories.words import answer_form, split_words
 from zoo.errors import DataError, cut
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
-KINDS = (".txt", *JSON_LINES)
-"""Suffixes of the files that `read_stories` reads."""
+KINDS = (".txt", *JSON_LINES)  # Suffixes of the files that `read_stories` reads
 NUMBERED = re.compile(r"\s*(\d{1,9})(?:\s+(.*))?", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
 QUESTION_COLUMNS = ("story", "question", "answer")

@@ -10,10 +10,8 @@ from zoo.data.options import Options
 from zoo.data.text.languages import writing
 from zoo.errors import ConfigError
 
-SUBWORDS = ("bpe", "unigram")
-"""Tokenizers that are learned from the training texts."""
-DEFAULT_SUBWORDS = 8000
-"""The number of subwords if `data.text.vocabulary_size` is not set."""
+SUBWORDS = ("bpe", "unigram")  # Tokenizers that are learned from the training texts
+DEFAULT_SUBWORDS = 8000  # The number of subwords if `data.text.vocabulary_size` is not set
 UNSPACED_ADVICE = "text without blanks between words needs data.text.tokenizer=characters, unigram or spacy"
 Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de")]
 Size = Annotated[int, Field(ge=6)]

@@ -42,12 +42,9 @@ TORN_ENTITY = re.compile(r"(?<![&\w])#(\d{2,4});")
 class Words(NamedTuple):
     """A document of words."""
 
-    sentences: list[list[str]]
-    """The words as they are written; no sentence is empty."""
-    forms: list[list[str]]
-    """The words as the vocabulary has them."""
-    cut: bool
-    """Whether the limits removed anything."""
+    sentences: list[list[str]]  # The words as they are written; no sentence is empty
+    forms: list[list[str]]  # The words as the vocabulary has them
+    cut: bool  # Whether the limits removed anything
 
 
 @cache

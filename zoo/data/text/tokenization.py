@@ -41,10 +41,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 class Tokens(NamedTuple):
     """A text in tokens."""
 
-    shown: list[str]
-    """As they are written."""
-    forms: list[str]
-    """As the vocabulary has them."""
+    shown: list[str]  # As they are written
+    forms: list[str]  # As the vocabulary has them
 
 
 class Tokenizer(ABC):

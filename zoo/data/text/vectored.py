@@ -15,8 +15,7 @@ from zoo.data.text.vocabulary import PLAIN
 
 log = logging.getLogger(__name__)
 
-FORMAT = 3
-"""Increase this number if the same file is read in another way."""
+FORMAT = 3  # Increase this number if the same file is read in another way
 
 
 class VectorArguments(TableArguments, total=False):

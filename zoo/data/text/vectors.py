@@ -19,8 +19,7 @@ NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SAMPLED_LINES = 100
 """The format is decided from these first lines, since a single one may hold an unusual token."""
-LONGEST_WORD = 10_000
-"""Bytes; more without a blank mean that a binary file is broken."""
+LONGEST_WORD = 10_000  # Bytes; more without a blank mean that a binary file is broken
 CHUNK = 2**22
 EXPECTED = "expected one word and its numbers per line (GloVe), or the files of word2vec (text or binary)"
 FORMATS: tuple[tuple[bytes | tuple[bytes, ...], int, str], ...] = (
@@ -55,10 +54,8 @@ Pairs = Iterator[tuple[int, NDArray[np.float32]]]
 class WordVectors(NamedTuple):
     """Vectors for the words of a vocabulary."""
 
-    rows: Tensor
-    """(V, E) a vector for each word, zero without one."""
-    found: Tensor
-    """(V,) True for words that have a vector."""
+    rows: Tensor  # (V, E) a vector for each word, zero without one
+    found: Tensor  # (V,) True for words that have a vector
 
     @property
     def coverage(self) -> float:
@@ -69,12 +66,9 @@ class WordVectors(NamedTuple):
 class _Layout(NamedTuple):
     """How a file of vectors is written."""
 
-    width: int
-    """Numbers per vector."""
-    skipped: int
-    """Bytes before the first vector: a byte order mark and the header line."""
-    promised: int | None
-    """The number of vectors that the header promises; None without a header."""
+    width: int  # Numbers per vector
+    skipped: int  # Bytes before the first vector: a byte order mark and the header line
+    promised: int | None  # The number of vectors that the header promises; None without a header
     binary: bool
 
 

@@ -9,13 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 PADDING, UNKNOWN, BEGIN, END = 0, 1, 2, 3
-READ_SPECIAL = ("<pad>", "<unk>")
-"""The special tokens of text that is only read."""
+READ_SPECIAL = ("<pad>", "<unk>")  # The special tokens of text that is only read
 WRITTEN_SPECIAL = (*READ_SPECIAL, "<s>", "</s>")
 """The special tokens of text that networks write, which has a begin and an end."""
 BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
-QUOTES = ("``", "''")
-"""The opening and the closing quotation mark of the treebank."""
+QUOTES = ("``", "''")  # The opening and the closing quotation mark of the treebank
 PLAIN = {
     **{name: mark for mark, name in BRACKETS.items()},
     **{name.lower(): mark for mark, name in BRACKETS.items()},

@@ -17,10 +17,8 @@ from typing import Any
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
-REMEMBERED = 2**17
-"""Pieces of text whose tokens are kept, per kind of tokenizer and process."""
-LONG = 60
-"""The most letters of a piece that is kept."""
+REMEMBERED = 2**17  # Pieces of text whose tokens are kept, per kind of tokenizer and process
+LONG = 60  # The most letters of a piece that is kept
 
 
 class _Pieces(dict[str, tuple[str, ...]]):
@@ -41,8 +39,7 @@ class _Pieces(dict[str, tuple[str, ...]]):
 
 # The Penn Treebank
 
-CLOSERS = "])}>\"'»”’`"
-"""Marks that may occur between the full stop of a sentence and its end."""
+CLOSERS = "])}>\"'»”’`"  # Marks that may occur between the full stop of a sentence and its end
 JOINT = re.compile(r"(--|\.{2,}|[‒–—―(){}<>\[\]\"#$@&*%;?!])")
 """Marks that are tokens of their own at every position of a piece."""
 LETTER = r"[^\s'`\".,:;?!@#$%&*(){}<>\[\]«“‘„»”’-]"

@@ -15,8 +15,7 @@ from torch import Tensor
 from zoo.data.batch import Batch
 from zoo.layers.trees.forest import Forest
 
-NO_LABEL = -1
-"""Label of a node without a label."""
+NO_LABEL = -1  # Label of a node without a label
 
 
 @dataclass(frozen=True)
@@ -24,20 +23,13 @@ class Trees:
     """T trees over sentences of W words in all. `Trees.of` builds it."""
 
     forest: Forest
-    distinct: Tensor
-    """(U,) the distinct word ids of the batch."""
-    word_at: Tensor
-    """(W,) the row in `distinct` of each word of the concatenated sentences."""
-    words_in: Tensor
-    """(T,) words of each sentence."""
-    node: Tensor
-    """(K,) the nodes that have a word, in ascending order."""
-    word_of: Tensor
-    """(K,) the position of the word of each of these nodes, 0 to W - 1."""
-    first: Tensor
-    """(N,) position of the first word that each node covers."""
-    past: Tensor
-    """(N,) position after the last word that each node covers."""
+    distinct: Tensor  # (U,) the distinct word ids of the batch
+    word_at: Tensor  # (W,) the row in `distinct` of each word of the concatenated sentences
+    words_in: Tensor  # (T,) words of each sentence
+    node: Tensor  # (K,) the nodes that have a word, in ascending order
+    word_of: Tensor  # (K,) the position of the word of each of these nodes, 0 to W - 1
+    first: Tensor  # (N,) position of the first word that each node covers
+    past: Tensor  # (N,) position after the last word that each node covers
 
     @classmethod
     def of(cls, parent: ArrayLike, lengths: ArrayLike, word: ArrayLike, words: ArrayLike, words_in: ArrayLike) -> Trees:

@@ -19,8 +19,7 @@ from zoo.data.trees.brackets import text_lines, unescaped
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
-ROOT, OUTSIDE = 0, -1
-"""Heads of the root and, in .parents, of a token that is not in the tree."""
+ROOT, OUTSIDE = 0, -1  # Heads of the root and, in .parents, of a token that is not in the tree
 BETWEEN = re.compile(r"[ \t]+")
 """Separates the tokens of a line; a token may contain a no-break space."""
 WHOLE = re.compile(r"-?[0-9]{1,9}")

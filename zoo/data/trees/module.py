@@ -29,11 +29,9 @@ from zoo.data.trees.tree import Labelled, Pair, Tree
 from zoo.errors import ConfigError, DataError, one_of
 
 TrainingLabels = Literal["nodes", "roots"]
-UNLABELLED = "_"
-"""Marks a missing label where brackets need one."""
+UNLABELLED = "_"  # Marks a missing label where brackets need one
 WHOLE = re.compile(r"-?[0-9]+")
-FEW = 0.1
-"""The share of trees that may be not binary by mistake."""
+FEW = 0.1  # The share of trees that may be not binary by mistake
 
 
 class TreeArguments(VectorArguments, total=False):
@@ -49,10 +47,8 @@ class Shapes:
     arity: int = 0
     inside: bool = False
     trees: int = 0
-    others: int = 0
-    """The number of trees that are not binary."""
-    first_other: str = ""
-    """The place of the first of these."""
+    others: int = 0  # The number of trees that are not binary
+    first_other: str = ""  # The place of the first of these
 
     def count(self, tree: Tree, place: str) -> None:
         """Count one tree."""
@@ -80,8 +76,7 @@ class TreeCorpus(Vectored):
     length_parts = ()
     encoder: TreeReading
     text: TreeTextOptions
-    inside = False
-    """Whether built trees have words at nodes with children."""
+    inside = False  # Whether built trees have words at nodes with children
 
     def __init__(self, *, trees: str = "given", **rest: Unpack[VectorArguments]) -> None:
         """`trees` is one of `zoo.data.trees.builder.WAYS`; the rest as in `Vectored`."""
@@ -269,8 +264,7 @@ class TreePairData(TreeCorpus):
     nouns: ClassVar[Nouns] = Nouns("pairs", "nodes")
     encoding = TreePairEncoder
     spec: TreePairSpec
-    grades: ClassVar[tuple[int, int]] = (1, 5)
-    """The lowest and the highest score."""
+    grades: ClassVar[tuple[int, int]] = (1, 5)  # The lowest and the highest score
 
     def examples(self, rows: Iterator[Pair], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         for row in rows:

@@ -56,8 +56,7 @@ HINTS = {
     SET: "; without it, give a folder with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt",
 }
 """Advice on a missing column."""
-SETS = {"TRAIN": "train", "TRIAL": "val", "TEST": "test"}
-"""Values of SemEval_set and their splits."""
+SETS = {"TRAIN": "train", "TRIAL": "val", "TEST": "test"}  # Values of SemEval_set and their splits
 Parse = Literal["dependency", "constituency"]
 PARSES: dict[Parse, tuple[str, Callable[..., Tree], Callable[[Tree], list[int]]]] = {
     "dependency": ("parents", dependency_tree, dependency_heads),

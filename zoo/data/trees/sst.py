@@ -45,10 +45,8 @@ SENTENCES, TREES, SPLIT, PHRASES, SCORES = FILES = (
     "dictionary.txt",
     "sentiment_labels.txt",
 )
-NUMBERS = {"1": "train", "2": "test", "3": "val"}
-"""The splits by their numbers in datasetSplit.txt."""
-THRESHOLDS = (0.2, 0.4, 0.6, 0.8)
-"""The highest score of each class but the last: 0.2 is of class 0."""
+NUMBERS = {"1": "train", "2": "test", "3": "val"}  # The splits by their numbers in datasetSplit.txt
+THRESHOLDS = (0.2, 0.4, 0.6, 0.8)  # The highest score of each class but the last: 0.2 is of class 0
 LAYOUT = f"a folder with train.txt, dev.txt and test.txt, one tree per line, or with {', '.join(FILES)}"
 
 

@@ -93,8 +93,7 @@ class Pair(NamedTuple):
     first: Tree
     second: Tree
     score: float
-    place: str
-    """File and line, for messages."""
+    place: str  # File and line, for messages
 
 
 class Builder(NamedTuple):

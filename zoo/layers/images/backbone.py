@@ -65,10 +65,8 @@ class Cells:
     """The cells of a layer along one axis of an image."""
 
     count: int
-    step: int = 1
-    """Pixels from one cell to the next."""
-    first: float = 0.0
-    """The pixel at the centre of the first cell."""
+    step: int = 1  # Pixels from one cell to the next
+    first: float = 0.0  # The pixel at the centre of the first cell
 
     def through(self, kernel: int, stride: int, padding: int, dilation: int = 1, ceil: bool = False) -> Cells:
         """The cells of the next layer."""
@@ -139,16 +137,11 @@ class Axis(NamedTuple):
     """The padding and the cells of one axis of an image."""
 
     pixels: int
-    before: int
-    """Copies of the first pixel that are added before it."""
-    after: int
-    """Copies of the last pixel that are added after it."""
-    dropped: int
-    """Cells that see only the copies before the first pixel."""
-    cells: int
-    """Cells that are kept."""
-    all: int
-    """Cells that the network gives."""
+    before: int  # Copies of the first pixel that are added before it
+    after: int  # Copies of the last pixel that are added after it
+    dropped: int  # Cells that see only the copies before the first pixel
+    cells: int  # Cells that are kept
+    all: int  # Cells that the network gives
 
     @property
     def padded(self) -> int:
@@ -165,8 +158,7 @@ class Plan(NamedTuple):
     rows: Axis
     columns: Axis
     layout: Layout
-    dim: int
-    """D."""
+    dim: int  # D
 
 
 class Backbone(ImageEncoder):

@@ -39,8 +39,7 @@ class ImageEncoder(nn.Module, ABC):
     already (`spec.encoded`), nothing is computed, and `dim` is the width of these features.
     """
 
-    dim: int
-    """D."""
+    dim: int  # D
     mean: Tensor
     deviation: Tensor
 

@@ -102,10 +102,8 @@ class _LoopFunction(torch.autograd.Function):
 class PackedSteps:
     """The time steps of packed rows, the longest row first."""
 
-    sizes: tuple[int, ...]
-    """Rows at each time step."""
-    dim: ClassVar[int] = 0
-    """The dimension of the packed positions in a tensor."""
+    sizes: tuple[int, ...]  # Rows at each time step
+    dim: ClassVar[int] = 0  # The dimension of the packed positions in a tensor
 
     def steps(self, *parts: Tensor) -> list[tuple[Tensor, ...]]:
         """The views (..., b, ...) of each (..., N, ...) tensor at each time step."""

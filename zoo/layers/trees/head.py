@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from zoo.layers.pooling import AttentionPooling
 from zoo.layers.trees.forest import Forest
 
-Answer = tuple[Tensor, dict[str, Tensor]]
-"""Logits, and attention by its name."""
+Answer = tuple[Tensor, dict[str, Tensor]]  # Logits, and attention by its name
 
 
 LEVELS = 2**16

@@ -65,8 +65,7 @@ def flow(widths: Iterable[float], room: float, gap: float) -> Iterator[tuple[int
 
 ROW, CLASS_BAR, NUMBER, DISC, LONGEST_NAME = 19, 106, 38, 38, 250
 """Sizes of the classes: the height of a row, and the widths of a full bar, a number, a mark and the longest name."""
-CLASSES_SHARE = 0.45
-"""The largest share of the width that the classes take."""
+CLASSES_SHARE = 0.45  # The largest share of the width that the classes take
 MOST_CLASSES = 10
 
 
@@ -120,13 +119,11 @@ def _class_bars(classes: Classes, letters: Letters) -> Drawing:
 
 # Passage
 
-TEXT_WIDTH, TEXT_LEFT = 796, 124
-"""The width of a passage, and of its margin with bars and titles."""
+TEXT_WIDTH, TEXT_LEFT = 796, 124  # The width of a passage, and of its margin with bars and titles
 BAR_LEFT, BAR_WIDTH, BAR_HEIGHT = 35, 67, 10.6
 LINE, BOX, SENTENCE_GAP = 26, 20.6, 8.6
 """The heights of a line and of the box behind a word, and the room between two sentences."""
-MOST_IN_LINE = 120
-"""More words than a line can hold."""
+MOST_IN_LINE = 120  # More words than a line can hold
 
 
 @fitted.register
@@ -181,12 +178,10 @@ def _(block: Passage, letters: Letters, room: float) -> Drawing:
 
 # Grid
 
-CELL, CELL_WIDTH = 23, 53
-"""The side of a cell, and the width of one with a number."""
+CELL, CELL_WIDTH = 23, 53  # The side of a cell, and the width of one with a number
 LONGEST_SENTENCE, LONGEST_TOKEN = 440, 140
 MOST_SENTENCES, MOST_CELLS = 40, 60
-DARK = 0.6
-"""From this weight on, white numbers read better than black ones."""
+DARK = 0.6  # From this weight on, white numbers read better than black ones
 
 
 @fitted.register

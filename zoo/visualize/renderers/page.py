@@ -19,8 +19,7 @@ from zoo.visualize.printable import shortened, shown
 TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30
 """Pixels of a line of facts and around them, and letters of a line at least."""
 LONGEST_FACT = 120
-VISIBLE = 0.01
-"""Weaker cells are not written."""
+VISIBLE = 0.01  # Weaker cells are not written
 
 
 def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> str:
@@ -84,10 +83,8 @@ class Place(NamedTuple):
 
     spot: Spot
     facts: list[str]
-    low: bool
-    """The facts fit above the spot."""
-    bottom: float
-    """The height that the facts need below the spot."""
+    low: bool  # The facts fit above the spot
+    bottom: float  # The height that the facts need below the spot
 
 
 def _places(drawing: Drawing) -> list[Place]:

@@ -13,13 +13,10 @@ from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
 from zoo.visualize.drawing import mixed
 from zoo.visualize.printable import shown
 
-WIDTH = 100
-"""Letters per line without a terminal."""
-BAR, SENTENCE_BAR = 20, 8
-"""Letters of a full bar."""
+WIDTH = 100  # Letters per line without a terminal
+BAR, SENTENCE_BAR = 20, 8  # Letters of a full bar
 MOST_CLASSES, MOST_OTHERS, MOST_ROWS = 10, 3, 20
-UNKNOWN = "(?)"
-"""Printed after a word that the network does not know."""
+UNKNOWN = "(?)"  # Printed after a word that the network does not know
 VISIBLE, MARKED, STRONG = 0.1, 0.25, 0.6
 """The least strengths of a shaded word, of a *marked* one, and of a **strongly marked** one."""
 PALE, DEEP = "#deebfc", "#5b9bf0"
@@ -32,8 +29,7 @@ class Screen(NamedTuple):
 
     width: int
     colour: bool = False
-    many_colours: bool = False
-    """At least 256 colours, so that classes have different ones."""
+    many_colours: bool = False  # At least 256 colours, so that classes have different ones
     ascii_only: bool = False
 
 

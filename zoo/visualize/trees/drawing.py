@@ -27,13 +27,11 @@ RADIUS, LEVEL, TALLEST, EDGE = 14, 42, 768, 24
 GAP, LONGEST_WORD = 12.5, 163
 SLANT, SLANTED, SLANTED_GAP, LONGEST_SLANTED = 52, 12, 20.6, 125
 """Degrees and size of words that do not fit side by side, the distance of their columns, and the longest of them."""
-RING = 3
-"""The distance from a halo, or a disc, to the ring of evidence."""
+RING = 3  # The distance from a halo, or a disc, to the ring of evidence
 ACROSS, DOWN = cos(radians(SLANT)), sin(radians(SLANT))
 OVERHANG = LONGEST_SLANTED * ACROSS
 MOST_COLUMNS, MOST_LEVELS = int((WIDEST - OVERHANG) / SLANTED_GAP), 40
-MOST_ON_PAGE = (300, 60)
-"""Columns and levels of a tree on a page; the rest is folded."""
+MOST_ON_PAGE = (300, 60)  # Columns and levels of a tree on a page; the rest is folded
 LONGEST_SPOKEN = 300
 
 HALO = Key("halos", "", "The area of the halo around a node is its attention.")
@@ -70,15 +68,13 @@ class Tree(Block):
 class WordLine(NamedTuple):
     """The words under a tree."""
 
-    at: list[float]
-    """The x of each column."""
+    at: list[float]  # The x of each column
     words: list[str]
     size: float
     width: float
     turned: bool = False
     height: float = 0.0
-    between: float = inf
-    """The distance of slanted columns."""
+    between: float = inf  # The distance of slanted columns
 
 
 def word_line(texts: Sequence[str], letters: Letters) -> WordLine:
@@ -236,8 +232,7 @@ figure.SAMPLES |= {
 
 MOST_NODES, SHORT = 60, 9
 """The outline of a tree with more than MOST_NODES nodes has only SHORT phrases, the widest ones."""
-DEEPEST = 16
-"""Indentation steps."""
+DEEPEST = 16  # Indentation steps
 STEP_SHARE = 8
 """Columns of the terminal per indentation step, so that indentation takes at most a quarter of the width."""
 

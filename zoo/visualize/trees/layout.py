@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from zoo.tasks.trees import ReadTree
 
-LONGEST_PHRASE = 12
-"""Words of a phrase that are shown."""
+LONGEST_PHRASE = 12  # Words of a phrase that are shown
 STRONG, TIMES_EVEN = 0.15, 4
 """The lowest attention with the largest halo. In a large tree it is TIMES_EVEN times the even attention, if that is
 less. So even attention stays pale, and is visible in a tree of any size."""
@@ -68,10 +67,8 @@ class Family(NamedTuple):
 class Column(NamedTuple):
     """A position on the line of words."""
 
-    node: int
-    """The drawn node at this position, -1 for a word without a node."""
-    word: int
-    """The word that gives the column its place in the sentence."""
+    node: int  # The drawn node at this position, -1 for a word without a node
+    word: int  # The word that gives the column its place in the sentence
     text: str
 
 

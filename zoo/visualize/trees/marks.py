@@ -40,11 +40,9 @@ STRONG = re.compile(
 class Mark(NamedTuple):
     """The sign and colour of a class."""
 
-    sign: str
-    """At most three letters, or a number; the minus is ASCII."""
+    sign: str  # At most three letters, or a number; the minus is ASCII
     colour: str
-    ink: str
-    """The colour of the sign."""
+    ink: str  # The colour of the sign
 
     @property
     def drawn(self) -> str:

@@ -16,8 +16,7 @@ from zoo.data.cloze.question import BLANK, ClozeQuestion
 KINDS = ("NE", "CN")
 CANDIDATES, OTHERS, TOLD = 10, 5, 10
 """Numbers of words of the kind asked for, of words of the other kind, and of relations in a story of twenty facts."""
-ENTITIES = 60
-"""Entity numbers of anonymous stories are below this."""
+ENTITIES = 60  # Entity numbers of anonymous stories are below this
 
 NAMES = """
     Ada Agnes Amos Anton Boris Bruno Carla Cecil Clara Dora Edgar Edith Emil Felix Flora Frida George Greta Hector Hugo
@@ -62,8 +61,7 @@ OPENINGS = tuple(
         to the surprise of all ,
     """.strip().splitlines()
 )
-OPENED = 0.25
-"""Share of sentences that begin with an opening."""
+OPENED = 0.25  # Share of sentences that begin with an opening
 
 
 class Fact(NamedTuple):

@@ -7,10 +7,8 @@ from typing import NamedTuple
 class Document(NamedTuple):
     """One generated document."""
 
-    sentences: list[list[str]]
-    """The lower-case words of each sentence, punctuation among them."""
-    evidence: list[list[bool]]
-    """True at the words that decided the label."""
+    sentences: list[list[str]]  # The lower-case words of each sentence, punctuation among them
+    evidence: list[list[bool]]  # True at the words that decided the label
     label: int
 
 

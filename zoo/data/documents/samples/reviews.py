@@ -13,14 +13,10 @@ from typing import NamedTuple
 from zoo.data.documents.samples import Document, filled, patterns
 from zoo.data.documents.samples.phrases import ASPECTS, BAD, DECOY, FILLER, FREE, GOOD, MAIN, MINOR, STRENGTH, Aspect
 
-MAIN_WEIGHT = 3
-"""How many times the main opinion counts."""
-THRESHOLDS = (-1.2, -0.4, 0.4, 1.2)
-"""Limits that divide the score, -2 to 2, into 1 to 5 stars."""
-MARGIN = 0.25
-"""Reviews whose score lies closer than this to a threshold are drawn again."""
-NEGATED = 0.25
-"""Share of negated opinions, such as "not bad" or "hardly tasteless"."""
+MAIN_WEIGHT = 3  # How many times the main opinion counts
+THRESHOLDS = (-1.2, -0.4, 0.4, 1.2)  # Limits that divide the score, -2 to 2, into 1 to 5 stars
+MARGIN = 0.25  # Reviews whose score lies closer than this to a threshold are drawn again
+NEGATED = 0.25  # Share of negated opinions, such as "not bad" or "hardly tasteless"
 MINORS, DECOYS, FILLERS = (2, 6), (1, 3), (1, 3)
 """Fewest and most sentences of each kind in a review."""
 
@@ -29,11 +25,9 @@ class Opinion(NamedTuple):
     """Somebody's opinion of an aspect."""
 
     aspect: Aspect
-    polarity: int
-    """Polarity of the adjective: 1 good, -1 bad."""
+    polarity: int  # Polarity of the adjective: 1 good, -1 bad
     negated: bool
-    intensity: int
-    """1 or 2."""
+    intensity: int  # 1 or 2
 
     @property
     def value(self) -> int:

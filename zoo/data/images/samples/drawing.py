@@ -19,8 +19,7 @@ GREYS = (35, 105)
 """The darkest and the lightest ground, which is nearly grey and darker than the strongest colour of every object."""
 TINT, WAVES, GRAIN = 16, 20, 7
 """Properties of a ground: difference of its colours from grey, height of gradients and waves, deviation of pixels."""
-COARSE = 4
-"""Number of points per axis on which the waves of a ground are drawn."""
+COARSE = 4  # Number of points per axis on which the waves of a ground are drawn
 
 POINTS = 5
 INNER = 0.45
@@ -36,8 +35,7 @@ def _star() -> Numbers:
 
 STAR = _star()
 TRIANGLE = np.array([[0, -1], [0.95, 0.75], [-0.95, 0.75]], np.float32)
-EDGE = 0.88
-"""Half the side of a square of radius 1."""
+EDGE = 0.88  # Half the side of a square of radius 1
 EXTENT = {
     "circle": (-1, -1, 1, 1),
     "square": (-EDGE, -EDGE, EDGE, EDGE),

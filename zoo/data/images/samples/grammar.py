@@ -31,8 +31,7 @@ NAMED = re.compile(rf"\b{OBJECT}\b")
 class Kind(NamedTuple):
     """The description of an object."""
 
-    size: str | None
-    """None if the caption does not mention the size."""
+    size: str | None  # None if the caption does not mention the size
     colour: str
     shape: str
 
@@ -46,8 +45,7 @@ class Statement(NamedTuple):
     """The content of a caption."""
 
     first: Kind
-    relation: str
-    """A key of RELATIONS: the position of the first object relative to the second."""
+    relation: str  # A key of RELATIONS: the position of the first object relative to the second
     second: Kind
 
 

@@ -15,32 +15,26 @@ from numpy.typing import NDArray
 from zoo.data.images.samples.drawing import EXTENT, PAINT, SPREAD, Numbers, grounds, paint_on
 from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, Kind, Statement, phrased, relation
 
-OBJECTS = (2, 5)
-"""Fewest and most objects of a scene."""
-LARGE = 3
-"""Most large objects of a scene; with more, hardly any placement is clear."""
+OBJECTS = (2, 5)  # Fewest and most objects of a scene
+LARGE = 3  # Most large objects of a scene; with more, hardly any placement is clear
 RADII = {"small": (5.0, 5.8), "large": (8.2, 9.2)}
 """Radii of the shapes, in a picture of 64 pixels, as all lengths below."""
 SIDE = 64
 CENTRALITY = 5.0
 """Least difference in the distance to the centre between the first and the second object, and the second and others."""
-CLEARLY = 8.0
-"""Least difference between the two axes in the distance of two objects."""
-GAP = 2.0
-"""Least gap between the boxes of two objects, and between a box and the rim."""
+CLEARLY = 8.0  # Least difference between the two axes in the distance of two objects
+GAP = 2.0  # Least gap between the boxes of two objects, and between a box and the rim
 TRIES = {2: 16, 3: 64, 4: 256, 5: 512}
 """Number of objects -> placements that are drawn at once; with more objects, fewer of them can be used."""
 CAPTIONS = 5
-AT_ONCE = 100
-"""Number of scenes that are painted together."""
+AT_ONCE = 100  # Number of scenes that are painted together
 
 
 class Thing(NamedTuple):
     """One object of a scene; lengths in pixels of a picture of SIDE."""
 
     kind: Kind
-    place: tuple[float, float]
-    """x and y of its centre."""
+    place: tuple[float, float]  # x and y of its centre
     radius: float
     colour: tuple[float, float, float]
 
@@ -59,10 +53,8 @@ class Thing(NamedTuple):
 class Scene(NamedTuple):
     """A picture and the facts about it."""
 
-    pixels: NDArray[np.uint8]
-    """(H, W, 3)."""
-    things: list[Thing]
-    """Its objects, the most central first; captions describe the first two."""
+    pixels: NDArray[np.uint8]  # (H, W, 3)
+    things: list[Thing]  # Its objects, the most central first; captions describe the first two
     captions: list[str]
 
     @property

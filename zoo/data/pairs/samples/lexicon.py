@@ -46,12 +46,10 @@ PREPOSITIONS = dict(entries(TABLES["others"]["prepositions"]))
 CITIES, QUANTITIES, MANNERS, TIMES, CONJUNCTIONS, MODALS = (
     entries(TABLES["others"][name]) for name in ("cities", "quantities", "manners", "times", "conjunctions", "modals")
 )
-NAMES = TABLES["names"]
-"""First names, by the possessive pronoun for their owner."""
+NAMES = TABLES["names"]  # First names, by the possessive pronoun for their owner
 PRONOUNS = {"his": ("er", "he"), "her": ("sie", "she"), "their": ("sie", "they")}
 """Possessive -> the pronoun in German and in English."""
-ITS = ("kind",)
-"""Neuter nouns for people with the possessive "its"; "mädchen" (girl) has "her"."""
+ITS = ("kind",)  # Neuter nouns for people with the possessive "its"; "mädchen" (girl) has "her"
 ADJECTIVES = {kind: entries(table) for kind, table in TABLES["adjectives"].items()}
 """Kind of noun -> (German stem, English); kinds without a list use that of the objects."""
 KINDS = dict(zip("parcodftvyib", NOUNS, strict=True))

@@ -20,8 +20,7 @@ from zoo.data.pairs.samples import Pair, lexicon
 from zoo.data.pairs.samples.lexicon import NOUNS, PLACES, VERBS, Noun, Verb
 from zoo.data.pairs.samples.nouns import ARTICLES, Phrase, Word, joined, noun_phrase, phrase_of
 
-LENGTHS = (6, 18)
-"""Fewest and most tokens of a sentence, in each language; the full stop counts."""
+LENGTHS = (6, 18)  # Fewest and most tokens of a sentence, in each language; the full stop counts
 
 CONTRACTIONS = {("in", "dem"): "im", ("an", "dem"): "am", ("zu", "dem"): "zum", ("zu", "der"): "zur"}
 
@@ -31,10 +30,8 @@ class Subject(NamedTuple):
 
     phrase: Phrase
     plural: bool
-    own: str
-    """German possessive, "sein" or "ihr"."""
-    whose: str
-    """English possessive: his, her, its or their."""
+    own: str  # German possessive, "sein" or "ihr"
+    whose: str  # English possessive: his, her, its or their
     animal: bool = False
 
 

@@ -14,8 +14,7 @@ from scipy.spatial import ConvexHull, Delaunay
 from zoo.data.points.goals import tour
 
 GoalName = Literal["hull", "triangulation", "tour", "order"]
-Points = NDArray[Any]
-"""(n, W) coordinates."""
+Points = NDArray[Any]  # (n, W) coordinates
 
 
 class Goal(NamedTuple):

@@ -10,18 +10,15 @@ from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
-STARTS = 4
-"""Tours that are improved for each set; the best of them is kept."""
+STARTS = 4  # Tours that are improved for each set; the best of them is kept
 TOGETHER = 2**18
 """Approximate number of distances that are read together, so that they stay in the processor's cache."""
-SEGMENT = 3
-"""The most cities that or-opt moves at once."""
+SEGMENT = 3  # The most cities that or-opt moves at once
 GAIN = 1e-10
 """Smallest saving that counts, as a share of the longest distance; smaller ones are rounding errors."""
 CHANGES = 0.12
 """Changes per city until a tour cannot be made shorter, measured on 50 to 400 random cities."""
-QUIET = 10.0
-"""Seconds between two messages of a long search."""
+QUIET = 10.0  # Seconds between two messages of a long search
 
 
 class SearchProgress:

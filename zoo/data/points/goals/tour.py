@@ -59,12 +59,9 @@ def counter_clockwise(tours: NDArray[Any], points: NDArray[np.float64]) -> NDArr
 class Level(NamedTuple):
     """The paths from city 0 through k cities of a set, one for each set and each of its cities as the last."""
 
-    last: NDArray[np.int64]
-    """(P,) the last city of each path."""
-    second_last: NDArray[np.int64]
-    """(P, k - 1) the cities that can be the last but one."""
-    before: NDArray[np.int64]
-    """(P, k - 1) which path of the level before ends there."""
+    last: NDArray[np.int64]  # (P,) the last city of each path
+    second_last: NDArray[np.int64]  # (P, k - 1) the cities that can be the last but one
+    before: NDArray[np.int64]  # (P, k - 1) which path of the level before ends there
 
 
 @cache

@@ -57,8 +57,7 @@ GENERATORS: dict[str, Generator] = {
 }
 """Name of each task in the names of the official files, in the order of their numbers -> function that generates one
 story of it, from its first line to its last question."""
-NAMES = dict(enumerate(GENERATORS, 1))
-"""Task number -> name."""
+NAMES = dict(enumerate(GENERATORS, 1))  # Task number -> name
 
 
 def questions(task: int, count: int, *, seed: int, split: str) -> Iterator[Story]:

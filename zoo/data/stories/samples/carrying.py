@@ -12,10 +12,8 @@ from zoo.data.stories.samples.story_writer import DROP, GET, GIVE, GO, OBJECTS, 
 QUESTIONS = 5
 NUMBERS = ("none", "one", "two", "three")
 Kind = Literal["go", "get", "drop", "give"]
-Question = tuple[str, str, Iterable[int]]
-"""Its text, its answer and the supporting lines."""
-THERE = 0.2
-"""Share of statements that end in an optional `there`."""
+Question = tuple[str, str, Iterable[int]]  # Its text, its answer and the supporting lines
+THERE = 0.2  # Share of statements that end in an optional `there`
 
 
 class Event(NamedTuple):
@@ -24,10 +22,8 @@ class Event(NamedTuple):
     line: int
     kind: Kind
     person: str
-    what: str
-    """The room that is entered, or the thing that is moved."""
-    to: str | None = None
-    """The person who receives the thing."""
+    what: str  # The room that is entered, or the thing that is moved
+    to: str | None = None  # The person who receives the thing
 
 
 class Household:

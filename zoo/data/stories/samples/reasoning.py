@@ -11,13 +11,11 @@ ANIMALS = ("frog", "lion", "rhino", "swan")
 COLOURS = ("gray", "green", "white", "yellow")
 COLOURED = ("Bernhard", "Brian", "Greg", "Julius", "Lily")
 
-SMALL = ("chocolate", "box of chocolates")
-"""The smallest thing and the next larger one."""
+SMALL = ("chocolate", "box of chocolates")  # The smallest thing and the next larger one
 LARGE = ("box", "chest", "container", "suitcase")
 """Larger things; each story has another order of their sizes."""
 BLOCK = 5
-TRIES = 60
-"""Attempts to find a question before five more facts are added."""
+TRIES = 60  # Attempts to find a question before five more facts are added
 
 MOVED = ("Antoine", "Jason", "Sumit", "Yann")
 MOODS = {

@@ -8,8 +8,7 @@ from zoo.data.stories.story import Line
 
 T = TypeVar("T")
 
-RECENT = 5
-"""A question refers to one of the last five facts, as in all official stories."""
+RECENT = 5  # A question refers to one of the last five facts, as in all official stories
 
 HE = ("John", "Daniel")
 HOUSEHOLD = ("Mary", "John", "Daniel", "Sandra")

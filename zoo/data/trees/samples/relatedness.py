@@ -25,13 +25,11 @@ from zoo.data.trees.samples import lexicon
 from zoo.data.trees.samples.phrases import Phrase, before, then, trees, words_of
 from zoo.data.trees.tree import Pair, Tree
 
-LENGTHS = (5, 14)
-"""Fewest and most words of a sentence, the full stop included."""
+LENGTHS = (5, 14)  # Fewest and most words of a sentence, the full stop included
 WEIGHTS = {"verb": 2.0, "agent": 2.0, "role": 1.5, "does": 1.0, "undergoes": 1.0, "quality": 0.5}
 """Weight of each kind of fact."""
 OPPOSED = 0.6
-UNRELATED = 0.15
-"""Share of pairs whose meanings are drawn independently."""
+UNRELATED = 0.15  # Share of pairs whose meanings are drawn independently
 EDITS = (0, 1, 1, 1, 2, 2, 3)
 """Numbers of edits that lead to the second meaning of any other pair; one is drawn."""
 RENAMED = 0.5
@@ -45,13 +43,10 @@ QUALITIES = lexicon.LOOKS | lexicon.MOODS
 class Clause(NamedTuple):
     """A relative clause, which describes the noun before it."""
 
-    of: str
-    """The noun before the clause."""
+    of: str  # The noun before the clause
     verb: str
-    other: str
-    """The noun in the clause."""
-    does: bool = True
-    """True for "that chases the cat", False for "that is chased by the cat"."""
+    other: str  # The noun in the clause
+    does: bool = True  # True for "that chases the cat", False for "that is chased by the cat"
 
 
 class Meaning(NamedTuple):

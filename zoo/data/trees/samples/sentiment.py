@@ -29,8 +29,7 @@ from zoo.data.trees.samples.lexicon import NEUTRAL, OPERATORS, PHRASES, WORTH
 from zoo.data.trees.samples.phrases import grammar
 from zoo.data.trees.tree import Labelled, Tree
 
-LENGTHS = (5, 28)
-"""Fewest and most words of a sentence, the full stop included."""
+LENGTHS = (5, 28)  # Fewest and most words of a sentence, the full stop included
 
 SHIFTS = {
     "intensifier": {-2: -2, -1: -2, 0: 0, 1: 2, 2: 2},
