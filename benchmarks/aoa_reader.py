@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from benchmarks.timing import options, paired, prepare, ratio, write
-from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.spec import ClozeSpec
+from zoo.data.cloze.batch import ClozeBatch, ClozeSpec
 from zoo.layers.packing import Packing
 from zoo.models.aoa_reader import AoAReader
 from zoo.tasks.cloze import answer_losses

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from benchmarks.timing import options, paired, prepare, ratio, write
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.layers.packing import Packing
 from zoo.models.han import HAN
 

@@ -19,8 +19,7 @@ from benchmarks import ntm, show_attend_tell
 from benchmarks.recursive_networks import dependency_batch
 from benchmarks.timing import RESULTS, paired, prepare, ratio, write
 from benchmarks.tree_lstm import sentiment_batch
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
 from zoo.layers.packing import Packing

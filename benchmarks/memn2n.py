@@ -16,8 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.timing import options, paired, prepare, ratio, write
-from zoo.data.stories.batch import StoryBatch
-from zoo.data.stories.spec import StorySpec
+from zoo.data.stories.batch import StoryBatch, StorySpec
 from zoo.models.memn2n import MemN2N
 from zoo.tasks.clipping import clip_matrices
 from zoo.tasks.restarts import Restarts

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 
 from benchmarks.ntm_straightforward import StraightforwardNTM
 from benchmarks.timing import paired, prepare, ratio, write
-from zoo.data.bits.batch import BitBatch
-from zoo.data.bits.spec import BitSpec
+from zoo.data.bits.batch import BitBatch, BitSpec
 from zoo.models.ntm import NTM
 
 BITS, LENGTH, ROWS, WIDTH, HIDDEN = 8, 20, 128, 20, 100

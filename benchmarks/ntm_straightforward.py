@@ -12,8 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from zoo.data.bits.batch import BitBatch
-from zoo.data.bits.spec import BitSpec
+from zoo.data.bits.batch import BitBatch, BitSpec
 
 
 class Head(nn.Module):

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.timing import options, paired, prepare, ratio, write
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.objectives.cross_entropy import vocabulary_cross_entropy
 
 PAIRS, SHORTEST, LONGEST, VOCABULARY, HIDDEN = 32, 20, 40, 10_000, 512

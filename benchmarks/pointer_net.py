@@ -25,8 +25,7 @@ from torch import Tensor, nn
 import zoo.models.pointer_net
 from benchmarks.pairs import floor_step, whole_step
 from benchmarks.timing import paired, prepare, ratio, write
-from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.decoding import BeamSearch, Greedy
 from zoo.layers.packing import Packing
 from zoo.layers.pointing import scores_of

@@ -33,8 +33,7 @@ from benchmarks.tree_lstm import (
     training_step,
 )
 from benchmarks.trees_straightforward import NodeByNode
-from zoo.data.trees.batch import TreeBatch, Trees
-from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.batch import LabelledTreeSpec, TreeBatch, Trees
 from zoo.models import MVRNN, RNTN, Recursive, TreeLSTM
 from zoo.tasks.tree_classification import total_loss
 

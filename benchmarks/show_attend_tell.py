@@ -29,8 +29,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from benchmarks.pairs import whole_step
 from benchmarks.show_attend_tell_straightforward import Straightforward
 from benchmarks.timing import paired, prepare, ratio, write
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.decoding import BeamSearch, Greedy
 from zoo.layers.loops.attention import TimeSteps
 from zoo.models.show_attend_tell import ShowAttendTell

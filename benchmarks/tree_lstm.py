@@ -23,8 +23,7 @@ from torch import Tensor, nn
 
 from benchmarks.timing import options, paired, prepare, ratio, write
 from benchmarks.trees_straightforward import NodeByNode
-from zoo.data.trees.batch import TreeBatch, Trees
-from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.batch import LabelledTreeSpec, TreeBatch, Trees
 from zoo.layers.trees.forest import Forest
 from zoo.models.tree_lstm import TreeLSTM
 from zoo.optimizers.adagrad import Adagrad

@@ -11,10 +11,8 @@ from torch import Tensor, nn
 from tests import contract, contract_generation
 from tests.families import Family, family_of
 from zoo.attention import masked_softmax
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.pretrained import Pretrained
 from zoo.layers.state import State, Step

@@ -4,14 +4,14 @@ import sys
 
 import pytest
 
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentSpec
 from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.dotted import class_at, name_of, named_by_a_checkpoint
 from zoo.errors import CheckpointError
 
 
 def test_a_class_is_found_by_the_name_it_gives():
-    assert name_of(DocumentSpec) == "zoo.data.documents.spec.DocumentSpec"
+    assert name_of(DocumentSpec) == "zoo.data.documents.batch.DocumentSpec"
     assert class_at(name_of(DocumentSpec), Spec) is DocumentSpec
 
 
@@ -34,7 +34,7 @@ def test_anything_else_is_refused(name, reason):
 def test_a_spec_comes_back_as_it_was():
     spec = DocumentSpec(vocabulary_size=7, classes=("good", "bad"))
     state = spec_state(spec)
-    assert state["class"] == "zoo.data.documents.spec.DocumentSpec"
+    assert state["class"] == "zoo.data.documents.batch.DocumentSpec"
     assert spec_from_state({**state, "classes": list(state["classes"])}) == spec
     with pytest.raises(CheckpointError, match=r"os\.system is not a subclass of Spec"):
         spec_from_state({"class": "os.system", "command": "true"})

@@ -8,8 +8,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from tests.tasks import running
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.tasks import Classification
 
 WORDS = ["<pad>", "<unk>", "the", "food", "was", "good", "bad", "not", "we", "left"]

@@ -7,8 +7,7 @@ from torch import Tensor, nn
 
 from tests.objectives.toy import Toy
 from zoo.attention import masked_softmax
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.state import State, Step
 
 DOUBLE = torch.float64

@@ -7,8 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.families import LONG, Family, mask_of, precise
-from zoo.data.bits.batch import BitBatch
-from zoo.data.bits.spec import BitSpec
+from zoo.data.bits.batch import BitBatch, BitSpec
 from zoo.models.output import Output
 
 

@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.families import LONG, Family, mask_of, nested_mask, precise
-from zoo.data.stories.batch import StoryBatch
-from zoo.data.stories.spec import StorySpec
+from zoo.data.stories.batch import StoryBatch, StorySpec
 from zoo.models.output import Output
 
 

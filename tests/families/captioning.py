@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from tests.families import Writing, mask_of
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 
 TINTS = ((200, 40, 30), (30, 160, 60), (40, 50, 190), (190, 180, 60))
 """Sizes of the pictures."""

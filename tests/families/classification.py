@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.families import LONG, Family, nested_mask, precise
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.models.output import Output
 
 

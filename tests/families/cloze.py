@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from tests.families import LONG, Family, mask_of
-from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.spec import ClozeSpec
+from zoo.data.cloze.batch import ClozeBatch, ClozeSpec
 from zoo.models.output import Output
 from zoo.tasks.cloze import answer_losses
 

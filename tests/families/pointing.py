@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.families import IMPOSSIBLE, LONG, Writing, mask_of, precise
-from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.models.output import Output
 
 

@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from tests.families.trees import WORDS, TreeFamily, random_trees
-from zoo.data.trees.batch import TreePairBatch
-from zoo.data.trees.spec import TreePairSpec
+from zoo.data.trees.batch import TreePairBatch, TreePairSpec
 from zoo.models.output import Output
 from zoo.tasks.relatedness import divergences
 

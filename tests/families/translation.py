@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from tests.families import LONG, Writing, mask_of
-from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.pairs.spec import PairSpec
 
 
 class Pairs(Writing):

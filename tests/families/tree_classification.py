@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from tests.families.trees import WORDS, TreeFamily, random_trees
-from zoo.data.trees.batch import NO_LABEL, TreeBatch
-from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.batch import NO_LABEL, LabelledTreeSpec, TreeBatch
 from zoo.models.output import Output
 from zoo.tasks.tree_classification import total_loss
 

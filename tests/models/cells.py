@@ -4,8 +4,7 @@ an image is known number by number."""
 import torch
 from torch import nn
 
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import ImageEncoder
 

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.spec import ClozeSpec
+from zoo.data.cloze.batch import ClozeBatch, ClozeSpec
 
 SPEC = ClozeSpec(vocabulary_size=20, blank=2)
 QUESTIONS = [

@@ -6,8 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from tests.models.equations import DOUBLE
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.models import ConvS2S
 
 SPEC = PairSpec(source_size=11, target_size=13, longest_source=9, longest_target=9)

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from tests.families import family_of
 from tests.models.equations import DOUBLE, assert_equal, assert_same_gradients, linear, lstm
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointSpec
 
 POINTS = family_of("pointing")
 SPEC = POINTS.spec

@@ -18,8 +18,7 @@ from tests.models.cells import (
     cells_of,
 )
 from tests.models.equations import DOUBLE, assert_same_gradients, drop_all
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.models import CaptionTransformer, Transformer
 
 VARIANTS = [{"encoder_layers": 1, "positions": "learned", "tied": "target"}]

@@ -18,7 +18,7 @@ from tests.models.conv_s2s_loops import (
     probe,
 )
 from tests.models.equations import assert_drops, assert_same_gradients, halve
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairSpec
 from zoo.models import ConvS2S
 
 VARIANTS = [{"encoder_layers": [[8, 3], [6, 5]], "decoder_layers": [[6, 3], [8, 1]]}]

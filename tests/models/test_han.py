@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from tests.models.equations import both_directions, halve, linear
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.models import HAN
 
 VARIANTS = [

@@ -8,8 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.families.answering import FAMILY
-from zoo.data.stories.batch import StoryBatch
-from zoo.data.stories.spec import StorySpec
+from zoo.data.stories.batch import StoryBatch, StorySpec
 from zoo.models.memn2n import MemN2N
 
 VARIANTS: list[dict[str, Any]] = [

@@ -5,7 +5,7 @@ import torch
 
 from tests.families.tree_classification import FAMILY
 from tests.models.tree_equations import assert_equals_the_definition, shaken
-from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.batch import LabelledTreeSpec
 from zoo.errors import ConfigError
 from zoo.models import MVRNN, RNTN, Recursive
 

@@ -12,8 +12,7 @@ from tests.contract import by_steps
 from tests.models.cells import ENCODER, batch_of
 from tests.models.equations import assert_equal, stacked
 from tests.models.test_show_attend_tell import model_of, rows
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.layers.loops import attention_viewer
 from zoo.models import ShowAttendTell, show_attend_tell
 from zoo.models.show_attend_tell import Hard, hard_loss

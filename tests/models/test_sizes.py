@@ -7,13 +7,13 @@ from tests.families import family_of
 from tests.models.cells import ENCODER
 from tests.models.equations import count
 from tests.models.test_tree_lstm import DEPENDENCIES
-from zoo.data.bits.spec import BitSpec
-from zoo.data.cloze.spec import ClozeSpec
-from zoo.data.documents.spec import DocumentSpec
-from zoo.data.images.spec import ImageSpec
-from zoo.data.pairs.spec import PairSpec
-from zoo.data.points.spec import PointSpec
-from zoo.data.stories.spec import StorySpec
+from zoo.data.bits.batch import BitSpec
+from zoo.data.cloze.batch import ClozeSpec
+from zoo.data.documents.batch import DocumentSpec
+from zoo.data.images.batch import ImageSpec
+from zoo.data.pairs.batch import PairSpec
+from zoo.data.points.batch import PointSpec
+from zoo.data.stories.batch import StorySpec
 from zoo.models import (
     DNC,
     HAN,

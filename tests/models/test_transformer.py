@@ -10,8 +10,7 @@ from torch import nn
 
 from tests.models.equations import DOUBLE, assert_same_gradients, drop_all
 from tests.models.transformer_equations import literal
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.models import Transformer
 from zoo.objectives import SoftFeedback
 

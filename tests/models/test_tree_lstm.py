@@ -9,8 +9,7 @@ import torch
 
 from tests.families.tree_classification import FAMILY
 from tests.models.tree_equations import assert_equals_the_definition, shaken
-from zoo.data.trees.batch import TreeBatch, Trees
-from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.batch import LabelledTreeSpec, TreeBatch, Trees
 from zoo.models import TreeLSTM
 
 VARIANTS = [

@@ -5,7 +5,7 @@ import torch
 
 from tests.families.tree_classification import FAMILY
 from tests.families.trees import random_trees
-from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
+from zoo.data.trees.batch import LabelledTreeSpec, TreePairSpec
 from zoo.layers.trees.head import NodeClassifier, Similarity
 from zoo.models import PhraseMean
 from zoo.models.tree_network import tree_head

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from tests.objectives.toy import SPEC, TARGETS, Toy, gradients, pairs
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.objectives import CrossEntropy, ScheduledSampling, SoftFeedback
 from zoo.objectives.feeding import likeliest, sampled
 

@@ -11,7 +11,7 @@ from torch import nn
 
 import zoo.objectives.policy_gradient as module
 from tests.objectives.toy import Toy, gradients, pairs
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairSpec
 from zoo.decoding import Rollout
 from zoo.errors import ConfigError
 from zoo.objectives import CrossEntropy, Reinforce, ReinforceCritic, SelfCritical, SentenceBLEU

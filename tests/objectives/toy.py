@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.attention import masked_softmax
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.state import State, Step
 from zoo.models.output import Output

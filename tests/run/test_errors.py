@@ -13,7 +13,7 @@ from hydra.utils import instantiate
 from tests.run.programs import ROOT, SHORT, TINY, Program, launch, run
 from zoo.callbacks import Interrupted
 from zoo.cli import main
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentSpec
 from zoo.errors import ConfigError
 from zoo.run import search_path
 from zoo.run.check import check

@@ -5,8 +5,8 @@ from torch import nn
 from torch.optim import Adam
 from torch.optim.lr_scheduler import OneCycleLR
 
+from zoo.data.documents.batch import DocumentSpec
 from zoo.data.documents.encoding import DocumentEncoder
-from zoo.data.documents.spec import DocumentSpec
 from zoo.data.spec import spec_from_state
 from zoo.dotted import class_at
 from zoo.layers.images.encoder import ImageEncoder
@@ -32,6 +32,12 @@ def test_the_encoder_and_the_spec_of_documents():
     assert class_at(about["encoder_class"], object) is DocumentEncoder
     assert spec_from_state(about["spec"]) == DocumentSpec(vocabulary_size=9, classes=("a", "b"))
     assert about["encoder"] == ABOUT["encoder"]
+
+
+def test_a_spec_that_had_a_module_of_its_own():
+    spec = {"class": "zoo.data.documents.spec.DocumentSpec", "vocabulary_size": 9, "classes": ["a", "b"]}
+    content = {"zoo": ABOUT | {"spec": spec}}
+    assert spec_from_state(modernised(content)["zoo"]["spec"]) == DocumentSpec(vocabulary_size=9, classes=("a", "b"))
 
 
 @pytest.mark.parametrize("name", [*SPECS.values(), *MOVED.values()])

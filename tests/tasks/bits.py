@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from zoo.data.bits.batch import BitBatch
-from zoo.data.bits.spec import BitSpec
+from zoo.data.bits.batch import BitBatch, BitSpec
 from zoo.models.output import Output
 
 

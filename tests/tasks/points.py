@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.attention import masked_softmax
-from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.layers.state import State, Step
 from zoo.models.output import Output
 from zoo.objectives.feeding import walk

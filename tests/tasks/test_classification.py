@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from tests.tasks.running import figures
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.errors import CheckpointError, ConfigError
 from zoo.tasks import Classification
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentSpec
 from zoo.run.compose import compose
 from zoo.tasks import Classification
 

@@ -8,9 +8,9 @@ import sacrebleu
 import torch
 
 from tests.tasks.running import figures, logged
+from zoo.data.pairs.batch import PairSpec
 from zoo.data.pairs.encoding import PairEncoder
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.pairs.spec import PairSpec
 from zoo.data.text.tokenization import SubwordTokenizer
 from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis

@@ -10,8 +10,7 @@ from torch import nn
 
 from tests.families.tree_classification import FAMILY
 from tests.tasks.running import figures, logged
-from zoo.data.trees.batch import NO_LABEL, TreeBatch, Trees
-from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.batch import NO_LABEL, LabelledTreeSpec, TreeBatch, Trees
 from zoo.models.output import Output
 from zoo.tasks.tree_classification import TreeClassification, classes_of, total_loss
 

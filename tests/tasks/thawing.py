@@ -5,8 +5,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from zoo.arguments import Natural, Positive
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.layers.pretrained import Pretrained
 from zoo.models.han import HAN
 from zoo.models.output import Output

@@ -20,8 +20,7 @@ from torch import Tensor
 
 from zoo.arguments import Count, Share
 from zoo.attention.softmax import masked_log_softmax, masked_logsumexp, pointer_sum
-from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.spec import ClozeSpec
+from zoo.data.cloze.batch import ClozeBatch, ClozeSpec
 from zoo.models.as_reader import ASReader
 from zoo.models.output import Output
 from zoo.precision import precise_dtype

@@ -19,8 +19,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention.softmax import masked_log_softmax, pointer_sum
-from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.spec import ClozeSpec
+from zoo.data.cloze.batch import ClozeBatch, ClozeSpec
 from zoo.layers.init import orthogonal_, start_uniform_
 from zoo.layers.recurrent import GRU
 from zoo.models.network import Network

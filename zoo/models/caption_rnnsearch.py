@@ -24,8 +24,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Share
 from zoo.attention.scores import ScoreName, score_class
 from zoo.attention.scores import score as score_called
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.state import Annotations
 from zoo.models.rnnsearch import Init, RNNSearchDecoder

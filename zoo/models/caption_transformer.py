@@ -28,8 +28,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.state import Annotations

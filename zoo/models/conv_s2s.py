@@ -28,8 +28,7 @@ from torch.nn import functional as F
 
 from zoo.arguments import Count, Share
 from zoo.attention import masked_softmax
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count
 from zoo.attention.addressing import CLIP, allocation, by_content, followed, linked, precise_linear, usage, written
-from zoo.data.bits.spec import BitSpec
+from zoo.data.bits.batch import BitSpec
 from zoo.layers.loops.dnc import DNCLoop, Interface, Weights
 from zoo.layers.walk import steps_of_cell
 from zoo.models.network import FORGET, MemoryNetwork

@@ -31,8 +31,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_
 from zoo.layers.pooling import maxout

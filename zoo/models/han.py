@@ -18,8 +18,7 @@ classes.
 from torch import nn
 
 from zoo.arguments import Count, Share
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.layers.pooling import Pooling, pooling
 from zoo.layers.recurrent import GRU
 from zoo.models.network import Network

@@ -38,8 +38,7 @@ from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.attention.scores import Form, ScoreName
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import start_network_
 from zoo.layers.loops.attention import AttendedSource, say_where_unknown

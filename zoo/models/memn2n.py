@@ -30,8 +30,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Probability
 from zoo.attention import masked_softmax
-from zoo.data.stories.batch import StoryBatch
-from zoo.data.stories.spec import StorySpec
+from zoo.data.stories.batch import StoryBatch, StorySpec
 from zoo.layers.bags import Bags
 from zoo.models.network import Network
 from zoo.models.output import Output

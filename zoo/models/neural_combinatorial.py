@@ -32,8 +32,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Natural, Positive
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
-from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.layers.packing import Packing
 from zoo.layers.pointing import PointReader, glimpse_of, start_pointing_
 from zoo.layers.recurrent import LSTM

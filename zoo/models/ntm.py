@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Natural
 from zoo.attention.addressing import Demands, Heads, addressed, precise_linear, written
-from zoo.data.bits.spec import BitSpec
+from zoo.data.bits.batch import BitSpec
 from zoo.errors import ConfigError
 from zoo.layers.walk import steps_of_cell
 from zoo.models.network import FORGET, MemoryNetwork

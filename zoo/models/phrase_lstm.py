@@ -28,8 +28,7 @@ import torch
 from torch import Tensor
 
 from zoo.arguments import Count, Positive, Share
-from zoo.data.trees.batch import Trees
-from zoo.data.trees.spec import TreeSpec
+from zoo.data.trees.batch import Trees, TreeSpec
 from zoo.layers.init import start_lstm_, start_uniform_
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM

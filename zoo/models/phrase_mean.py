@@ -19,8 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from zoo.arguments import Count, Share
-from zoo.data.trees.batch import Trees
-from zoo.data.trees.spec import TreeSpec
+from zoo.data.trees.batch import Trees, TreeSpec
 from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 

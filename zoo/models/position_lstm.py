@@ -22,8 +22,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive
 from zoo.attention.scores import AdditiveScore
-from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.layers.pointing import PositionEmbedding, PositionVocabulary, start_pointing_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities

@@ -34,8 +34,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Natural, Positive
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
-from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.layers.init import STATE_GAIN, start_network_
 from zoo.layers.packing import Packing
 from zoo.layers.pointing import at_places, glimpse_of, read_tokens, token_table

@@ -22,8 +22,7 @@ from typing import Literal, Unpack
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.data.trees.batch import Trees
-from zoo.data.trees.spec import TreeSpec
+from zoo.data.trees.batch import Trees, TreeSpec
 from zoo.layers.init import start_blocks_
 from zoo.layers.loops.climb import Product, climb
 from zoo.models.tree_network import HeadArguments, TreeNetwork

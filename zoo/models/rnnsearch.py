@@ -37,8 +37,7 @@ from zoo.attention.scores import Score, ScoreName, score_class
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
 from zoo.data.batch import WritingBatch
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_, orthogonal_matrix_
 from zoo.layers.loops.attention import AttendedSource, say_where_unknown

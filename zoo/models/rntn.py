@@ -26,8 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
-from zoo.data.trees.batch import Trees
-from zoo.data.trees.spec import TreeSpec
+from zoo.data.trees.batch import Trees, TreeSpec
 from zoo.layers.init import start_blocks_, start_uniform_
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.trees.head import NodeClassifier

@@ -25,8 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import start_network_
 from zoo.layers.recurrent import LSTM

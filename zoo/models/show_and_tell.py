@@ -35,8 +35,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_

@@ -50,8 +50,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, NonNegative, Probability, Share
 from zoo.attention.softmax import draw
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.errors import ConfigError, did_you_mean
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import image_encoder

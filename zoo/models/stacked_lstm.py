@@ -16,8 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.data.bits.batch import BitBatch
-from zoo.data.bits.spec import BitSpec
+from zoo.data.bits.batch import BitBatch, BitSpec
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
 from zoo.models.network import Network

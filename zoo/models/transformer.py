@@ -37,8 +37,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
 from zoo.data.batch import WritingBatch
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
 from zoo.layers.packing import Packing
 from zoo.layers.state import Annotations, State, Step, log_probabilities

@@ -33,8 +33,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
-from zoo.data.trees.batch import Trees
-from zoo.data.trees.spec import TreeSpec
+from zoo.data.trees.batch import Trees, TreeSpec
 from zoo.layers.init import start_uniform_
 from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
 from zoo.models.tree_network import HeadArguments, TreeNetwork

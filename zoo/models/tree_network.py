@@ -10,8 +10,7 @@ from typing import ClassVar, Literal, TypedDict
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
-from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec, TreeSpec
+from zoo.data.trees.batch import LabelledTreeSpec, TreeBatch, TreePairBatch, TreePairSpec, Trees, TreeSpec
 from zoo.errors import ConfigError
 from zoo.layers.pooling import AttentionPooling
 from zoo.layers.trees.head import NodeClassifier, Similarity

@@ -1,5 +1,6 @@
 """Checkpoints with the names of earlier versions."""
 
+import re
 from typing import Any
 
 from zoo.dotted import class_at
@@ -13,7 +14,8 @@ MOVED = {
     "zoo.layers.image_backbone.Backbone": "zoo.layers.images.backbone.Backbone",
     "zoo.layers.image_small.SmallEncoder": "zoo.layers.images.small.SmallEncoder",
 }
-SPECS = {"DocumentSpec": "zoo.data.documents.spec.DocumentSpec", "PairSpec": "zoo.data.pairs.spec.PairSpec"}
+SPECS = {"DocumentSpec": "zoo.data.documents.batch.DocumentSpec", "PairSpec": "zoo.data.pairs.batch.PairSpec"}
+SPEC = re.compile(r"^(zoo\.data\.\w+)\.spec\.(\w+Spec)$")  # Specs had a module of their own
 RENAMED = {"window": "neighbourhood"}
 """Arguments of networks, for networks that no longer accept the old name."""
 
@@ -38,7 +40,11 @@ def _moved(part: Any) -> Any:
         return {key: _moved(value) for key, value in part.items()}
     if isinstance(part, list):
         return [_moved(value) for value in part]
-    return MOVED[part] if isinstance(part, str) and part in MOVED and not _here(part) else part
+    if not isinstance(part, str):
+        return part
+    if (now := MOVED.get(part) or SPEC.sub(r"\1.batch.\2", part)) == part or _here(part):
+        return part
+    return now
 
 
 def _here(name: str) -> bool:

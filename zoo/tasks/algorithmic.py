@@ -14,9 +14,8 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.arguments import Positive
-from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.batch import BitBatch, BitSpec
 from zoo.data.bits.goal import BitSequence
-from zoo.data.bits.spec import BitSpec
 from zoo.metrics.ratios import GroupMeans
 from zoo.models.output import Output
 from zoo.precision import precise

@@ -12,8 +12,7 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.arguments import Count, Natural
-from zoo.data.stories.batch import StoryBatch
-from zoo.data.stories.spec import StorySpec
+from zoo.data.stories.batch import StoryBatch, StorySpec
 from zoo.data.stories.story import Shown
 from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall

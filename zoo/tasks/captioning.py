@@ -11,8 +11,7 @@ from PIL import Image
 from torch import Tensor
 from torchmetrics import Metric
 
-from zoo.data.images.batch import ImageBatch
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.data.images.truth import boxes_named, is_true
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 from torchmetrics import Metric
 
-from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
 from zoo.precision import precise

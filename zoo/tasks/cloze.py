@@ -16,9 +16,8 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.arguments import Count
-from zoo.data.cloze.batch import ClozeBatch
+from zoo.data.cloze.batch import ClozeBatch, ClozeSpec
 from zoo.data.cloze.question import Shown
-from zoo.data.cloze.spec import ClozeSpec
 from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall, Share
 from zoo.models.output import Output

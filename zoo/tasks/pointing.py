@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Literal, Unpack
 import torch
 from torchmetrics import Metric
 
-from zoo.data.points.batch import PointBatch
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.data.points.constraints import CONSTRAINTS, Distinct
 from zoo.data.points.goals import GOALS
-from zoo.data.points.spec import PointSpec
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.decoding.constraint import Constrained

@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torchmetrics import MeanSquaredError, Metric
 
-from zoo.data.trees.batch import TreePairBatch, Trees
-from zoo.data.trees.spec import TreePairSpec
+from zoo.data.trees.batch import TreePairBatch, TreePairSpec, Trees
 from zoo.metrics.pearson import Pearson, Spearman
 from zoo.models.output import Output
 from zoo.precision import precise

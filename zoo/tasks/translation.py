@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Unpack
 
 from torchmetrics import Metric
 
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.data.spec import Spec
 from zoo.data.text.languages import writing
 from zoo.decoding import Hypothesis, replace_unknown

@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torchmetrics import Metric
 
-from zoo.data.trees.batch import NO_LABEL, TreeBatch
-from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.batch import NO_LABEL, LabelledTreeSpec, TreeBatch
 from zoo.metrics import AttentionRecall, Share
 from zoo.metrics.ratios import PolarAccuracy
 from zoo.models.output import Output

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from zoo.data.points.batch import PointSpec
 from zoo.data.points.readers import KINDS, OUTPUT, read_sets
-from zoo.data.points.spec import PointSpec
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing, Pointing, PointingPrediction
 from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Rows

@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageSpec
 from zoo.layers.images.encoder import ImageEncoder
 
 TARGET = "tests.data.images.frozen.Frozen"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor, fx, nn
 
 from tests.layers.plain_cells import looks_at, plain, regular
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageSpec
 from zoo.layers.images.backbone import Backbone, Cells, cells_of
 from zoo.layers.pretrained import not_pretrained
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from tests.layers.images.test_cells import spec_of
 from tests.layers.plain_cells import looks_at, plain, regular
-from zoo.data.images.spec import ImageSpec
+from zoo.data.images.batch import ImageSpec
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.images.encoder import DEVIATION, MEAN, ImageEncoder, image_encoder
 from zoo.layers.images.small import SmallEncoder

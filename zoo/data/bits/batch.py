@@ -1,4 +1,4 @@
-"""Batches of bit sequences: named tensors with boolean masks, True = real."""
+"""Sequences of bits: the facts that a network is built from, and batches with boolean masks, True = real."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,6 +7,21 @@ import torch
 from torch import Tensor
 
 from zoo.data.batch import Batch, derived
+from zoo.data.spec import Spec
+
+
+@dataclass(frozen=True)
+class BitSpec(Spec):
+    """Sequences that are read step by step, with outputs at some of the steps."""
+
+    limits = ("groups",)
+
+    in_width: int
+    """Input channels of each step: bits, delimiters, and numbers such as a count or a priority."""
+    out_width: int
+    """Output bits of a step."""
+    groups: tuple[str, ...]
+    """Names of the parts of the test, such as `length20`."""
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.batch import BitBatch, BitSpec
 from zoo.data.bits.encoding import BitEncoder, batch_of
 from zoo.data.bits.goal import BitSequence, Goal, Sizes
-from zoo.data.bits.spec import BitSpec
 from zoo.data.order import Nouns
 from zoo.data.streams import Made, Make, Range, StreamArguments, StreamData, range_of
 from zoo.errors import ConfigError

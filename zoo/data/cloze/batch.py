@@ -1,4 +1,4 @@
-"""Batches of cloze questions: named tensors with boolean masks, True = real."""
+"""Cloze questions: the facts that a network is built from, and batches with boolean masks, True = real."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,20 @@ import torch
 from torch import Tensor
 
 from zoo.data.batch import Batch, derived
+from zoo.data.spec import Spec
 from zoo.layers.packing import Packing
+
+
+@dataclass(frozen=True)
+class ClozeSpec(Spec):
+    """Documents of words, a sentence with a blank, and candidates for the blank that are in the document."""
+
+    vocabulary_size: int
+    """Rows of the word embedding: padding, unknown words, the blank, and the words of training."""
+    blank: int
+    """The id of the blank in a query."""
+    padding: int = 0
+    unknown: int = 1
 
 
 @dataclass(frozen=True)

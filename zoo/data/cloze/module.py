@@ -10,9 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
+from zoo.data.cloze.batch import ClozeSpec
 from zoo.data.cloze.encoding import BLANK_ID, ClozeEncoder, ClozeTextOptions, shown
 from zoo.data.cloze.question import ClozeQuestion
-from zoo.data.cloze.spec import ClozeSpec
 from zoo.data.notes import key
 from zoo.data.order import Evaluation, Nouns
 from zoo.data.sources import Reading, Source

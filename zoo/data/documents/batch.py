@@ -1,4 +1,4 @@
-"""Batches of documents: named tensors with boolean masks, True = real."""
+"""Documents: the facts that a network is built from, and batches with boolean masks, True = real."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,24 @@ import torch
 from torch import Tensor
 
 from zoo.data.batch import Batch, derived
+from zoo.data.spec import Spec
 from zoo.layers.packing import Packing
+
+
+@dataclass(frozen=True)
+class DocumentSpec(Spec):
+    """Documents of sentences of words, each with one class."""
+
+    vocabulary_size: int
+    """Rows of the word embedding, the padding and unknown words included."""
+    classes: tuple[str, ...]
+    """Names of the classes, in the order of the logits."""
+    padding: int = 0
+    unknown: int = 1
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.classes)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import datasets
 import numpy as np
 from numpy.typing import NDArray
 
+from zoo.data.documents.batch import DocumentSpec
 from zoo.data.documents.encoding import DocumentEncoder, DocumentTextOptions
 from zoo.data.documents.readers import Row
-from zoo.data.documents.spec import DocumentSpec
 from zoo.data.order import Nouns
 from zoo.data.sources import Reading, Source
 from zoo.data.stored import count_words, values_of

@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from zoo.data.cache import fingerprint
+from zoo.data.images.batch import ImageSpec
 from zoo.data.images.pictures import Pictures, StoredPictures
-from zoo.data.images.spec import ImageSpec
 from zoo.dotted import class_at
 from zoo.errors import ConfigError, DataError
 from zoo.values import below_key

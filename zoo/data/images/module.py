@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.cache import cache_root
+from zoo.data.images.batch import ImageSpec
 from zoo.data.images.encoding import WORDS, ImageCaptionEncoder
 from zoo.data.images.features import FrozenEncoder, store_features, stored_features
 from zoo.data.images.options import CaptionTextOptions, Grid, PictureOptions
 from zoo.data.images.order import CAPTIONS as CAPTION_NOUNS
 from zoo.data.images.order import PICTURES, LengthOrder, PictureOrder
 from zoo.data.images.pictures import FILES, PIXELS, ImageRow, PictureFiles, Pictures, PictureStore, StoredPictures
-from zoo.data.images.spec import ImageSpec
 from zoo.data.images.stored import CaptionedPictures
 from zoo.data.order import Bucketed, Evaluation, Nouns, Order
 from zoo.data.prepared import ABOUT

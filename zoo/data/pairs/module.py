@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zoo.data.order import POOL, Nouns, Order
+from zoo.data.pairs.batch import PairSpec
 from zoo.data.pairs.encoding import SIDES, PairEncoder
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import PairRow
-from zoo.data.pairs.spec import PairSpec
 from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, numbers_of
 from zoo.data.table_data import TableArguments, TableData

@@ -9,8 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from zoo.data.points.batch import PointBatch
-from zoo.data.points.spec import PointSpec
+from zoo.data.points.batch import PointBatch, PointSpec
 
 END, FIRST = PointSpec.end, PointSpec.first
 AT_ONCE = 2**20  # Most turns that are computed together

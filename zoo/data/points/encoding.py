@@ -14,10 +14,9 @@ from torch import Tensor
 
 from zoo.data.options import Options
 from zoo.data.parts import Number, Numbers, Ragged, Stored, flattened, gridded, padded
-from zoo.data.points.batch import PointBatch
+from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.sets import PointSet, into_unit_square, near_the_origin, problem, table
-from zoo.data.points.spec import PointSpec
 from zoo.data.stored import list_array, offsets
 from zoo.data.streams import Made
 from zoo.data.table_encoder import TableEncoder

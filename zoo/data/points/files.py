@@ -16,13 +16,13 @@ from zoo.data.corpus import OwnFiles
 from zoo.data.notes import key
 from zoo.data.options import LoaderArguments, OwnSplitOptions, SplitOptions
 from zoo.data.order import Nouns
+from zoo.data.points.batch import PointSpec
 from zoo.data.points.description import IMPROVABLE, facts, shown, tour_length
 from zoo.data.points.encoding import NoText, PointEncoder
 from zoo.data.points.goals import GOALS, TOUR, GoalName
 from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.readers import KINDS, TSPLIB, best_tour, read_sets
 from zoo.data.points.sets import PointSet, into_unit_square
-from zoo.data.points.spec import PointSpec
 from zoo.data.readers import kind_of
 from zoo.data.rows import visible
 from zoo.data.sources import SPLITS, Reading, Source, existing, file_source, identity, split_of

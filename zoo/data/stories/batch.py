@@ -1,4 +1,4 @@
-"""Batches of stories and questions: named tensors with boolean masks, True = real."""
+"""Stories and questions: the facts that a network is built from, and batches with boolean masks, True = real."""
 
 from __future__ import annotations
 
@@ -11,6 +11,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.data.batch import Batch, derived
+from zoo.data.spec import Spec
+
+
+@dataclass(frozen=True)
+class StorySpec(Spec):
+    """Stories of sentences of words, with questions that are answered by one entry of the vocabulary."""
+
+    vocabulary_size: int
+    """Rows of the word embedding: padding, unknown words, the words of stories and questions, and the answers. A list
+    with commas is one answer."""
+    longest_sentence: int
+    """Words of the longest training sentence or question, by which position encodings are scaled."""
+    tasks: tuple[str, ...]
+    """Names of the tasks, by number."""
+    padding: int = 0
+    unknown: int = 1
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from zoo.data.order import EXAMPLES, Nouns, Order, small_or_few, too_few
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Reading, Source
 from zoo.data.stored import StoredSplit, histogram, numbers_of, values_of
+from zoo.data.stories.batch import StorySpec
 from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
-from zoo.data.stories.spec import StorySpec
 from zoo.data.stories.stored import SentenceStore, StoredStories
 from zoo.data.stories.story import Story
 from zoo.data.stories.words import answer_form

@@ -1,4 +1,4 @@
-"""Batches of trees: one forest of all trees, and the words at its nodes."""
+"""Trees: the facts that a network is built from, and batches: one forest of all trees, and the words at its nodes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,55 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from zoo.data.batch import Batch
+from zoo.data.spec import Spec
 from zoo.layers.trees.forest import Forest
 
 NO_LABEL = -1  # Label of a node without a label
+
+
+@dataclass(frozen=True)
+class TreeSpec(Spec):
+    """Trees over the words of sentences."""
+
+    vocabulary_size: int
+    """Rows of the word embedding, including padding and unknown words."""
+    arity: int
+    """The most children of a node."""
+    binary: bool
+    """Whether each node is a word without children, or has two children and no word."""
+    words_inside: bool
+    """Whether a node with children may have a word, too."""
+    padding: int = 0
+    unknown: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTreeSpec(TreeSpec):
+    """Trees with a class at every node, or at some."""
+
+    classes: tuple[str, ...]
+    """Names of the classes, in the order of the logits."""
+    polarity: tuple[int, ...] = ()
+    """-1, 0 or 1 for each class that is negative, neutral or positive; empty for classes of another kind."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """Each label in brackets with the name of its class; empty if the labels are the names."""
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.classes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreePairSpec(TreeSpec):
+    """Pairs of trees with a score between two grades."""
+
+    lowest: int = 1
+    highest: int = 5
+
+    @property
+    def grades(self) -> int:
+        """The number of whole scores."""
+        return self.highest - self.lowest + 1
 
 
 @dataclass(frozen=True)
@@ -188,4 +234,5 @@ class TreePairBatch(ForestBatch):
     def node_mask(self) -> Tensor:
         """(B, 2, M) True at the nodes of both trees, by their numbers in them."""
         mask = self.trees.node_mask
+
         return mask.view(len(self), 2, mask.shape[1])

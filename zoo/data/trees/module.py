@@ -21,10 +21,9 @@ from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, count_words, histogram, numbers_of, offsets, values_of
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vectored import VectorArguments, Vectored
-from zoo.data.trees.batch import NO_LABEL
+from zoo.data.trees.batch import NO_LABEL, LabelledTreeSpec, TreePairSpec
 from zoo.data.trees.builder import GIVEN, TreeBuilder, TreeTextOptions, builds, check_way
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder, TreeReading, columns_of
-from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
 from zoo.data.trees.tree import Labelled, Pair, Tree
 from zoo.errors import ConfigError, DataError, one_of
 
