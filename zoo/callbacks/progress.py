@@ -9,11 +9,7 @@ from typing import Any
 
 from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import RichProgressBar
-from lightning.pytorch.callbacks.progress.rich_progress import (
-    BatchesProcessedColumn,
-    CustomBarColumn,
-    CustomTimeColumn,
-)
+from lightning.pytorch.callbacks.progress.rich_progress import BatchesProcessedColumn, CustomBarColumn, CustomTimeColumn
 from rich.progress import TextColumn
 from rich.table import Column
 

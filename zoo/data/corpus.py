@@ -46,11 +46,7 @@ class Corpus(_FileData):
     on_hub: ClassVar[bool] = True  # Whether the Hugging Face hub has it
 
     def __init__(
-        self,
-        *,
-        source: str | None = "sample",
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        **rest: Any,
+        self, *, source: str | None = "sample", sample: Mapping[str, Any] | SampleOptions | None = None, **rest: Any
     ) -> None:
         """`source` is `sample`, `hub` or the path of the official files; `sample` its sizes; `rest` goes to the
         family."""

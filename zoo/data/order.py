@@ -255,12 +255,7 @@ class TrainingLoader(DataLoader[Any]):
     """
 
     def __init__(
-        self,
-        dataset: Dataset[Any],
-        *,
-        batch_sampler: Order,
-        batches_done: Callable[[], int],
-        **rest: Any,
+        self, dataset: Dataset[Any], *, batch_sampler: Order, batches_done: Callable[[], int], **rest: Any
     ) -> None:
         """`batches_done` returns how many batches of the current epoch are done; all else is as in DataLoader."""
         workers = rest.get("num_workers", 0) > 0

@@ -8,17 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zoo.data.encodings import UTF8
-from zoo.data.rows import (
-    BadRows,
-    Lines,
-    csv_rows,
-    guarded,
-    json_rows,
-    line_of,
-    missing_column,
-    open_binary,
-    reading,
-)
+from zoo.data.rows import BadRows, Lines, csv_rows, guarded, json_rows, line_of, missing_column, open_binary, reading
 from zoo.errors import DataError
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")

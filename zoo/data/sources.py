@@ -201,10 +201,7 @@ def path_source(
 
 
 def file_source(
-    path: Path,
-    files: Mapping[str, Sequence[Path]],
-    read: Callable[[Path, BadRows], Iterator[Any]],
-    noun: str,
+    path: Path, files: Mapping[str, Sequence[Path]], read: Callable[[Path, BadRows], Iterator[Any]], noun: str
 ) -> Source:
     """Files of one format, any number for each split."""
 

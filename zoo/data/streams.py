@@ -90,10 +90,7 @@ class StreamData(ServedData[Stream]):
     """The names of the parts of the test, of `sample.test` examples each. Example i belongs to part i % len(groups)."""
 
     def __init__(
-        self,
-        *,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        **rest: Unpack[LoaderArguments],
+        self, *, sample: Mapping[str, Any] | SampleOptions | None = None, **rest: Unpack[LoaderArguments]
     ) -> None:
         """`sample` holds the sizes of the validation, the test and an epoch of training, and the seed of the stream."""
         super().__init__(**rest)

@@ -52,12 +52,7 @@ class TableEncoder(Encoder):
 
     text_options: Any
 
-    def __init__(
-        self,
-        text: Any,
-        vocabularies: Sequence[Vocabulary] = (),
-        subwords: Sequence[str | None] = (),
-    ) -> None:
+    def __init__(self, text: Any, vocabularies: Sequence[Vocabulary] = (), subwords: Sequence[str | None] = ()) -> None:
         """`vocabularies` and `subwords`, the states of learned tokenizers, have the order of `vocabulary_names`, and
         are empty until they are learned. Raises ConfigError for a tokenizer without rules for the language."""
         self.text_options, self.classes = text, list[str]()

@@ -29,12 +29,7 @@ class PhraseMean(TreeNetwork):
     tasks = ("tree_classification", "relatedness")
 
     def __init__(
-        self,
-        spec: TreeSpec,
-        *,
-        hidden_dim: Count = 300,
-        dropout: Share = 0.5,
-        **head: Unpack[HeadArguments],
+        self, spec: TreeSpec, *, hidden_dim: Count = 300, dropout: Share = 0.5, **head: Unpack[HeadArguments]
     ) -> None:
         super().__init__(spec, hidden_dim, dropout=dropout, **head)
         self.add_head(hidden_dim)

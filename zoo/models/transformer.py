@@ -250,11 +250,7 @@ class Transformer(TransformerDecoder):
     """
 
     tasks = ("translation",)
-    attends = {
-        "source": "memory_mask",
-        "encoder": "memory_mask",
-        "decoder": "target_mask",
-    }
+    attends = {"source": "memory_mask", "encoder": "memory_mask", "decoder": "target_mask"}
 
     def __init__(
         self,

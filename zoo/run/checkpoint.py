@@ -119,11 +119,7 @@ class Predictor:
 
     @torch.inference_mode()
     def __call__(
-        self,
-        inputs: Sequence[Any],
-        *,
-        progress: bool = False,
-        unusable: Callable[[UnusableInput], None] | None = None,
+        self, inputs: Sequence[Any], *, progress: bool = False, unusable: Callable[[UnusableInput], None] | None = None
     ) -> list[Any]:
         """Return one prediction per input, in order. With `progress` bars are shown after a few seconds.
         The encoder of the data says what an input is. One that cannot be used raises UnusableInput, or is given to

@@ -3,12 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-_HOMES = {
-    "View": "view",
-    "confusion_figure": "classification",
-    "save_picture": "renderers.canvas",
-    "view_of": "view",
-}
+_HOMES = {"View": "view", "confusion_figure": "classification", "save_picture": "renderers.canvas", "view_of": "view"}
 """The public names of this package, and their modules."""
 
 __all__ = list(_HOMES)

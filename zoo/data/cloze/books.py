@@ -127,11 +127,7 @@ def _parts(books: Sequence[Book], split: BookSplitOptions) -> dict[str, list[Boo
         tenths = {"train": (0, 8), "val": (8, 9), "test": (9, 10)}
         return {name: [_part(book, *some) for book in books] for name, some in tenths.items()}
     kept = random.Random(f"books {split.seed}").sample(books, split.val + split.test)
-    return {
-        "train": [book for book in books if book not in kept],
-        "val": kept[: split.val],
-        "test": kept[split.val :],
-    }
+    return {"train": [book for book in books if book not in kept], "val": kept[: split.val], "test": kept[split.val :]}
 
 
 def _part(book: Book, first: int, last: int) -> Book:

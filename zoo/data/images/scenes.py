@@ -46,11 +46,7 @@ class Scenes(ImageData):
         """`size` is the side of the pictures in pixels, `sample` their number."""
         hold("data.size", size, Count)
         super().__init__(
-            picture=PictureOptions(size=size),
-            grid=grid,
-            batches=batches,
-            captions_per_image=captions_per_image,
-            **rest,
+            picture=PictureOptions(size=size), grid=grid, batches=batches, captions_per_image=captions_per_image, **rest
         )
         self.size = size
         self.sample = SampleOptions.of(sample)

@@ -21,10 +21,7 @@ class GeneratedPairs(PairData):
     arguments: ClassVar[dict[str, Any]] = {}  # Arguments of the generator besides count and seed
 
     def __init__(
-        self,
-        *,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        **rest: Unpack[LoaderArguments],
+        self, *, sample: Mapping[str, Any] | SampleOptions | None = None, **rest: Unpack[LoaderArguments]
     ) -> None:
         """`sample` gives the sizes of the splits."""
         super().__init__(text=self.tokens, **rest)

@@ -34,10 +34,7 @@ class Distinct:
     def read(self, tokens: Tensor, memory: Parts, written: Parts) -> dict[str, Tensor]:
         """Masks after the tokens read: `left` (B, K, n), points not yet used; `over` (B, K), the end was written."""
         numbers = FIRST + torch.arange(written["left"].shape[2], device=tokens.device)
-        return {
-            "left": written["left"] & (tokens[..., None] != numbers),
-            "over": written["over"] | (tokens == END),
-        }
+        return {"left": written["left"] & (tokens[..., None] != numbers), "over": written["over"] | (tokens == END)}
 
     def allowed(self, memory: Parts, written: Parts) -> Tensor:
         """Mask (B, K, 3 + n) of allowed tokens. Only the end follows the end, or a state that allows nothing else."""

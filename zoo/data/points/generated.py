@@ -90,11 +90,7 @@ class PointStream(StreamData):
     encoder: PointEncoder
 
     def __init__(
-        self,
-        *,
-        size: Range = 5,
-        test_sizes: list[Count] | None = None,
-        **rest: Unpack[StreamArguments],
+        self, *, size: Range = 5, test_sizes: list[Count] | None = None, **rest: Unpack[StreamArguments]
     ) -> None:
         """
         Args:

@@ -222,11 +222,7 @@ class StoryData(TableData):
             [" ".join(self._store.sentences[at].shown) for at in part] for part in (statements, [row["asked"]])
         )
         before = "... " * (len(story) > SHOWN_STATEMENTS)
-        return {
-            "story": before + " ".join(story[-SHOWN_STATEMENTS:]),
-            "question": asked[0],
-            "answer": row["answer"][0],
-        }
+        return {"story": before + " ".join(story[-SHOWN_STATEMENTS:]), "question": asked[0], "answer": row["answer"][0]}
 
     def contents(self, about: Mapping[str, Any]) -> list[str]:
         longest, tasks = about["longest_sentence"], about["tasks"]

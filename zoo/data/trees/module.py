@@ -169,11 +169,7 @@ class TreeData(TreeCorpus):
         self.train_on = one_of("data.train_on", train_on, get_args(TrainingLabels))
 
     def _facts(self, source: Source) -> dict[str, Any]:
-        return super()._facts(source) | {
-            "labels": self.train_on,
-            "classes": self.class_names,
-            "neutral": self.neutral,
-        }
+        return super()._facts(source) | {"labels": self.train_on, "classes": self.class_names, "neutral": self.neutral}
 
     def examples(self, rows: Iterator[Labelled], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         for row in rows:
