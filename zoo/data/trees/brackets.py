@@ -11,7 +11,8 @@ from zoo.data.trees.tree import Labelled, Tree
 from zoo.errors import DataError
 
 # Blanks are those of ASCII: tokens of the treebanks may contain a no-break space (2 1/2 is one token).
-WORD = re.compile(r"(?:[^ \t\n\r\f\v()]++|\)(?=[^ \t\n\r\f\v()]))++")
+LETTER = r"[^ \t\n\r\f\v()]"
+WORD = re.compile(rf"\)?{LETTER}+(?:\){LETTER}+)*")  # not possessive: Python 3.11.2 cuts such groups short
 TOKEN = re.compile(rf"\(|{WORD.pattern}|\)")
 ESCAPED = re.compile(r"\\([/*])")
 EXAMPLE = "a tree such as (3 (2 It) (4 works))"
