@@ -13,6 +13,7 @@ import yaml
 from tests.catalogue import MODELS, ROOT, Model
 
 LONGEST_FILE = 400
+POSSESSIVE = re.compile(r"\)[*+?]\+")
 EMPTY_NAMES = re.compile(r"(utils?|helpers?|common|misc)", re.IGNORECASE)
 CODE = ("zoo", "tests", "benchmarks", "results", "notebooks")
 PARTS = ("Equations", "What differs from the paper", "Notation")
@@ -47,6 +48,13 @@ def file_problems(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", code_files(), ids=relative)
 def test_file(path: Path) -> None:
     assert file_problems(path) == []
+
+
+def test_no_group_of_a_pattern_is_possessive() -> None:
+    """Python before 3.11.5 can cut its matches short."""
+    assert POSSESSIVE.search("(?:a++|b)++")
+    found = [relative(path) for path in (ROOT / "zoo").rglob("*.py") if POSSESSIVE.search(path.read_text("utf-8"))]
+    assert found == []
 
 
 def test_a_long_file_or_an_empty_name_is_found(tmp_path: Path) -> None:
