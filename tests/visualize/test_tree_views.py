@@ -15,10 +15,10 @@ from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
 from zoo.errors import ConfigError, UnusableInput
 from zoo.tasks.relatedness import ExaminedPair, Relatedness, RelatednessPrediction
 from zoo.tasks.tree_classification import TreeClassification
-from zoo.tasks.trees import read_trees
+from zoo.tasks.trees import ReadTree, read_trees
 from zoo.visualize.relatedness import RelatednessView
 from zoo.visualize.tree_classification import TreeClassificationView
-from zoo.visualize.tree_view import CHOICE
+from zoo.visualize.tree_view import CHOICE, LIMIT
 from zoo.visualize.view import view_of
 
 TREES, PAIRS = view_of(TreeClassification), view_of(Relatedness)
@@ -210,6 +210,13 @@ def test_there_is_no_note_on_trees_built_as_in_training_or_on_a_single_word(tree
     assert said.tree.built == "balanced"
     view.terminal(said, 0, Namespace())
     assert capsys.readouterr().err == "" and view.notes(said.tree) == {} and "none was given" not in view.page([said])
+
+
+def test_a_grammar_that_leaves_out_the_full_stop_cuts_nothing():
+    view, parent, word = prepared(TreeClassificationView(), predictor(inside=True)), (1, -1), (0, 1)
+    parse = ReadTree(("it", "works", "."), parent, word, None, built="grammar:sick")
+    assert view.notes(parse) == {}
+    assert view.notes(replace(parse, built="balanced"))[LIMIT] == "only the first 2 of 3 words were read"
 
 
 def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):

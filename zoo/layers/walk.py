@@ -70,7 +70,7 @@ CellState = TypeVar("CellState")
 def steps_of_cell(
     cell: Callable[[Tensor, CellState], CellState], x: Tensor, sizes: Sequence[int], state: CellState, *, compiled: bool
 ) -> list[CellState]:
-    """The states after each step; the first state alone if there is no step.
+    """Return the state after each step. Without any step, the list has only the first state.
 
     Args:
         cell: The state after a step, from its inputs and the state before it.

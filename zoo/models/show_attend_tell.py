@@ -270,7 +270,7 @@ class Hard:
     entropy: NonNegative = 0.002
     """The weight lambda_e of the entropy term, which makes the attention weights more even."""
     baseline_decay: Probability = 0.9
-    """The share of the baseline that is kept at each batch; with 1 it stays 0, so that there is no baseline."""
+    """The weight of the previous value in the running mean of the rewards, the baseline. 1 turns the baseline off."""
     soft_half: Probability = 0.5
     """The probability that a batch uses the expected context instead of one drawn place per word."""
     divide_by: DivideBy = "nothing"

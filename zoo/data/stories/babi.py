@@ -44,7 +44,7 @@ Tasks = Task | Annotated[list[Task], Field(min_length=1)] | Literal["all"]
 
 @dataclass(frozen=True)
 class HoldOutOptions(Options):
-    """The training questions that are used for validation if there are no files for it."""
+    """The training questions that become the validation set. Data with validation files ignore these options."""
 
     group: ClassVar[str] = "split"
 
