@@ -145,7 +145,7 @@ class LastCheckpoint(Checkpoint, Checked):
         if number == signal.SIGINT:
             signal.signal(number, self._previous_handlers[self._asked_by])
         if number == signal.SIGINT and first_rank():
-            print("\nCtrl-C: saving after this step; once more ends at once", file=sys.stderr, flush=True)
+            print("\nCtrl-C: saving after this step; press it again to stop at once", file=sys.stderr, flush=True)
 
     def on_train_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         if trainer.global_step == self._step:
