@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zoo.data.images.boxes import alignment, cells
+from zoo.data.images.truth import alignment, cells
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def labelled(trees=THREE, **predicting):
     evidence = [label in ("0", "1") for tree in trees for label in tree.label]
     text = tuple(tree.words for tree in trees)
     parts = forest.in_forest(np.array(label, int)), forest.in_forest(np.array(evidence, bool))
-    return TreeBatch(forest, torch.arange(10, 10 + len(trees)), *parts, text, **predicting)
+    return TreeBatch(forest, torch.arange(10, 10 + len(trees)), *parts, text=text, **predicting)
 
 
 @pytest.mark.parametrize("rows", [[0], [2], [2, 0], [1], [0, 1, 2], []])
@@ -151,7 +151,7 @@ def test_the_first_trees_share_no_memory_with_the_batch():
 def test_pairs_stay_together():
     trees = [*THREE, THREE[0]]
     text, built = tuple(tree.words for tree in trees), ("left", None, "right", "left")
-    batch = TreePairBatch(forest_of(trees), torch.tensor([7, 8]), torch.tensor([1.5, 4.0]), text, built)
+    batch = TreePairBatch(forest_of(trees), torch.tensor([7, 8]), torch.tensor([1.5, 4.0]), text=text, built=built)
     assert len(batch) == 2
     assert batch.node_mask.sum(2).tolist() == [[3, 0], [1, 3]]
     second = batch.chosen([1])
