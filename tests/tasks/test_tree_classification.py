@@ -39,7 +39,7 @@ def two_trees():
     """(4 (3 a) (2 b)) and (0 c), without the label of the second word of the first tree."""
     trees = Trees.of([-1, 0, 0, -1], [3, 1], [-1, 0, 1, 0], [5, 6, 7], [2, 1])
     label, evidence = trees.in_forest([4, 3, NO_LABEL, 0]), trees.in_forest([True, True, False, True])
-    return TreeBatch(trees, torch.arange(2), label, evidence, (["a", "b"], ["c"]))
+    return TreeBatch(trees, torch.arange(2), label, evidence, text=(["a", "b"], ["c"]))
 
 
 def task(**options):

@@ -25,16 +25,13 @@ def encoder_of(words=WORDS, size=4, **text):
 def test_images_of_every_kind_give_the_same_batch(tmp_path):
     encoder, path = encoder_of(), tmp_path / "red.png"
     Image.fromarray(RED).save(path)
-    batches = [
-        encoder([given]) for given in (path, str(path), Image.fromarray(RED), RED, torch.tensor(RED).permute(2, 0, 1))
-    ]
-    for batch in [*batches, encoder(path), encoder(RED)]:
-        assert batch.image.dtype == torch.uint8
+    given = [[path], [str(path)], [Image.fromarray(RED)], [RED], [torch.tensor(RED).permute(2, 0, 1)], path, RED]
+    batches = [encoder(one) for one in given]
+    for batch in batches:
         assert torch.equal(batch.image, torch.tensor(RED).permute(2, 0, 1)[None])
         assert batch.target is None
         assert (batch.grid, batch.picture.tolist(), batch.index.tolist()) == ((2, 2), [0], [0])
-    assert [batch.about[0].name for batch in batches] == [str(path)] * 2 + ["0"] * 3
-    assert torch.equal(encoder.pixels(path), batches[0].image[0])
+    assert [batch.about[0].name for batch in batches[:5]] == [str(path)] * 2 + ["0"] * 3
     assert torch.equal(encoder.display(path), batches[0].image[0])
     assert encoder_of(size=6).pixels(np.tile(RED, (3, 4, 1))).shape == (3, 6, 6)  # the size of the data
     (tmp_path / "notes.jpg").write_text("hello")
@@ -45,11 +42,7 @@ def test_images_of_every_kind_give_the_same_batch(tmp_path):
 def test_one_caption_or_several_for_each_image():
     encoder = encoder_of()
     batch = encoder([RED, RED + 1], [["A dog runs.", "a RED cat"], "a"])
-    assert batch.target.tolist() == [
-        [4, 5, 7, END],
-        [4, 8, UNKNOWN, END],
-        [4, END, PADDING, PADDING],
-    ]
+    assert batch.target.tolist() == [[4, 5, 7, END], [4, 8, UNKNOWN, END], [4, END, PADDING, PADDING]]
     assert batch.target_mask.sum(1).tolist() == [4, 4, 2]
     assert batch.target_input[:, 0].tolist() == [BEGIN] * 3
     assert batch.picture.tolist() == [0, 0, 1]
@@ -94,6 +87,3 @@ def test_the_state_is_plain_and_complete():
     again = ImageCaptionEncoder.from_state(json.loads(json.dumps(encoder.state())))
     assert again.state() == encoder.state()
     assert (again.text_options, again.picture, again.grid) == (encoder.text_options, encoder.picture, (2, 2))
-    batches = [one([RED], ["a Dog runs"]) for one in (encoder, again)]
-    assert torch.equal(batches[0].image, batches[1].image)
-    assert torch.equal(batches[0].target, batches[1].target)

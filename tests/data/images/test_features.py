@@ -17,7 +17,6 @@ from zoo.data.images.batch import ImageSpec
 from zoo.data.images.encoding import ImageCaptionEncoder
 from zoo.data.images.features import FrozenEncoder, fingerprint_of, store_features, stored_features
 from zoo.data.images.own import OwnCaptions
-from zoo.data.images.photographs import Flickr8k
 from zoo.data.images.pictures import Pictures
 from zoo.errors import ConfigError, DataError
 
@@ -68,7 +67,7 @@ def test_values_are_those_of_the_encoder_to_one_in_a_thousand(tmp_path):
         cells = encoder.network(pictures[range(7)])
     expected = cells.transpose(1, 2).unflatten(2, GRID)
     assert found.shape == (6, *GRID) and len(found) == 7 and found.encoded
-    given = found[[0, 1, 2, 3, 4, 5, 6]]
+    given = found[range(7)]
     assert given.dtype == torch.float16
     torch.testing.assert_close(given.float(), expected, rtol=1e-3, atol=1e-6)
     assert torch.equal(found[[5, 0]], given[[5, 0]])
@@ -88,8 +87,8 @@ def test_the_folder_depends_on_images_encoder_and_weights(tmp_path):
     first = folder()
     assert folder() == first
     assert folder(Noise(3)) != first and folder(scale=2.0) != first
-    rates = [FrozenEncoder({"_target_": "a", "learning_rate": rate}, SIDES, GRID) for rate in (1, 2)]
-    assert features._facts(rates[0], Noise(1)) == features._facts(rates[1], Noise(1))
+    rates = [features._facts(frozen(learning_rate=rate), Noise(1)) for rate in (1, 2)]
+    assert rates[0] == rates[1]
     assert store_features(tmp_path, FrozenEncoder({"_target_": TARGET}, SIDES, (4, 6)), Noise(2)) != first
     weights = tmp_path / "weights.pt"
     found = set()
@@ -144,9 +143,7 @@ def test_a_run_after_a_kill_continues(tmp_path, monkeypatch, kill):
 # Errors
 
 
-@pytest.mark.parametrize(
-    ("name", "size"), [("features.f16", 479), ("features.f16", 432), ("features.f16", 0), ("about.json", 20)]
-)
+@pytest.mark.parametrize(("name", "size"), [("features.f16", 479), ("features.f16", 432), ("about.json", 20)])
 def test_later_damage_is_reported_with_its_folder(folder, cache_dir, name, size):
     held = own(folder).part("train").pictures.file.parent
     (held / name).write_bytes((held / name).read_bytes()[:size])
@@ -168,12 +165,8 @@ def test_numbers_beyond_float16(tmp_path, scale):
 @pytest.mark.parametrize(
     ("encoder", "message"),
     [
-        (
-            {"_target_": TARGET, "learns": True},
-            r"Frozen is trained, .* such as model/encoder=vgg19, or data.features=n",
-        ),
-        ({"_target_": TARGET, "finetune_from": 3}, r"finetune_from=3 trains the encoder, .* or use data.features=null"),
-        ({"_target_": TARGET, "finetune_from": 0}, r"finetune_from=0 trains"),
+        ({"_target_": TARGET, "learns": True}, r"Frozen is trained, .* such as model/encoder=vgg19, or data.features="),
+        ({"_target_": TARGET, "finetune_from": 0}, r"finetune_from=0 trains the encoder, .* or use data.features=null"),
         ({}, r"found \{\}, expected an encoder's keys, such as \$\{model."),
         ({"_target_": TARGET, "width": 3}, r"found \{.*\}, expected an encoder's keys, such as \$\{model."),
     ],
@@ -194,9 +187,8 @@ def test_too_little_room_is_reported_before_anything_is_computed(tmp_path, monke
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(
-        DataError, match=r"features cannot be written here: .* choose another place by data.loader.cache"
-    ):
+    message = r"features cannot be written here: .* choose another place by data.loader.cache"
+    with pytest.raises(DataError, match=message):
         store(tmp_path / "file", Noise(2))
 
 
@@ -259,12 +251,6 @@ def test_setup_does_not_build_the_network_and_a_checkpoint_has_its_fingerprint(f
     state["features"]["weights"] = "0123456789abcdef"
     with pytest.raises(ConfigError, match=r"data.features: the weights of Frozen here are not those .* expected 01234"):
         ImageCaptionEncoder.from_state(state)([picture])
-
-
-def test_features_of_generated_pictures(cache_dir):
-    data = prepared(Flickr8k(sample={"train": 4, "val": 2, "test": 2}, features={"_target_": TARGET}))
-    batch = next(iter(data.test_dataloader()))
-    assert batch.image.shape == (2, 6, 8, 8) and batch.alignment.shape[2] == 64
 
 
 def test_pictures_that_change_have_no_features(folder):

@@ -4,18 +4,10 @@ import gzip
 import json
 from functools import partial
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas
 import pytest
 
-from zoo.data.images.readers import (
-    CaptionedFile,
-    listed,
-    read_coco,
-    read_karpathy,
-    read_table,
-    read_tokens,
-)
+from zoo.data.images.readers import CaptionedFile, listed, read_coco, read_karpathy, read_table, read_tokens
 from zoo.data.readers import columns_of
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
@@ -44,11 +36,11 @@ def captions(found):
 
 
 def karpathy(*images):
-    return {"dataset": "flickr8k", "images": [*images]}
+    return {"images": [*images]}
 
 
 def image(file="a.jpg", split="train", raw=("A dog runs.", "Two dogs !"), **more):
-    sentences = [{"tokens": one.lower().split(), "raw": one, "imgid": 0, "sentid": n} for n, one in enumerate(raw)]
+    sentences = [{"tokens": one.lower().split(), "raw": one} for one in raw]
     return {"filename": file, "split": split, "sentences": sentences, "imgid": 0, **more}
 
 
@@ -64,9 +56,8 @@ def test_karpathy_gives_raw_sentences_and_splits(tmp_path):
 
 
 def test_restval_is_trained_on_or_left_out_and_coco_has_folders(file):
-    path = file(
-        "dataset_coco.json", karpathy(image(filepath="train2014"), image("b.jpg", "restval", filepath="val2014"))
-    )
+    images = image(filepath="train2014"), image("b.jpg", "restval", filepath="val2014")
+    path = file("dataset_coco.json", karpathy(*images))
     found = list(read_karpathy(path, True, BadRows()))
     assert [(one.file, one.split) for one in found] == [("train2014/a.jpg", "train"), ("val2014/b.jpg", "train")]
     assert [one.file for one in read_karpathy(path, False, BadRows())] == ["train2014/a.jpg"]
@@ -77,13 +68,6 @@ def test_a_json_in_latin_1(tmp_path):
     path.write_bytes('{"images": "é"}'.encode("latin-1"))
     with pytest.raises(DataError, match=r"line 1: not UTF-8: byte 0xe9 at offset 12 .*set data.loader.encoding=cp1252"):
         list(read_karpathy(path, False, BadRows()))
-
-
-def test_bad_images_are_left_out_and_counted(file):
-    path = file("dataset.json", karpathy(image(), image("b.jpg", "other"), {"filename": "c.jpg"}, image("d.jpg")))
-    bad = BadRows("skip")
-    assert [one.file for one in read_karpathy(path, False, bad)] == ["a.jpg", "d.jpg"]
-    assert bad.problems == {"unknown split": 1, "not as expected": 1}
 
 
 # COCO's annotations
@@ -129,15 +113,6 @@ def test_other_forms_of_tokens(file):
     assert captions(read_tokens(path, BadRows())) == {"a.jpg": (" Two | three .", " More .")}
 
 
-@pytest.mark.usefixtures("damaged")
-def test_tokens_in_another_encoding(tmp_path):
-    path = tmp_path / "x.token"
-    path.write_bytes(b"a.jpg#0\tA caf\xe9\nb.jpg#0\tB\n")
-    with pytest.raises(DataError, match=r"x.token, line 1: not UTF-8: byte 0xe9"):
-        list(read_tokens(path, BadRows()))
-    assert captions(read_tokens(path, BadRows("skip"))) == {"b.jpg": ("B",)}
-
-
 def test_lists_choose_and_order_the_images_of_each_split(file):
     path = file("x.token", "a.jpg#0\tA\nb.jpg#0\tB\nc.jpg#0\tC\na.jpg#1\tAgain\nd.jpg.1#0\tof no list\n")
     lists = {"train": file("train.txt", "b.jpg\n\na.jpg \n"), "test": file("test.txt", "c\nc\n")}
@@ -156,20 +131,23 @@ def test_lists_choose_and_order_the_images_of_each_split(file):
 # Tables
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
-def test_tables_of_every_kind(tmp_path, file, name):
-    rows = [("a.png", "A dog, running"), ("b.png", "B"), ("a.png", "Again"), ("b.png", "")]
-    if name == "t.parquet":
-        path = tmp_path / name
-        pq.write_table(pa.table({"file": [one for one, _ in rows], "caption": [text for _, text in rows]}), path)
-    elif name == "t.jsonl":
-        path = file(name, "".join(json.dumps({"caption": text, "file": one}) + "\n" for one, text in rows))
-    else:
-        tab = "\t" if name == "t.tsv" else ","
-        path = file(name, f"file{tab}caption\n" + "".join(f'{one}{tab}"{text}"\n' for one, text in rows))
-    assert set(columns_of(path)) == {"file", "caption"}
-    found = read_table(path, ("file", "caption"), "", BadRows())
-    assert captions(found) == {"a.png": ("A dog, running", "Again"), "b.png": ("B", "")}
+TABLE = pandas.DataFrame({"file": ["a.png", "b.png", "a.png"], "caption": ["A dog, running", "B", "Again"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("t.csv", partial(TABLE.to_csv, index=False)),
+        ("t.tsv", partial(TABLE.to_csv, index=False, sep="\t")),
+        ("t.jsonl", partial(TABLE.to_json, orient="records", lines=True)),
+        ("t.parquet", partial(TABLE.to_parquet, index=False)),
+    ],
+)
+def test_tables_of_every_kind(tmp_path, name, write):
+    write(tmp_path / name)
+    assert columns_of(tmp_path / name) == ["file", "caption"]
+    found = read_table(tmp_path / name, ("file", "caption"), "", BadRows())
+    assert captions(found) == {"a.png": ("A dog, running", "Again"), "b.png": ("B",)}
 
 
 def test_lists_of_captions_in_json_lines(file):
@@ -181,11 +159,6 @@ def test_a_column_of_splits(file):
     path = file("t.csv", "file,caption,split\na,A,train\nb,B,Validation\nc,C,TEST\nd,D,dev\n")
     found = read_table(path, ("file", "caption", "split"), "", BadRows())
     assert [one.split for one in found] == ["train", "val", "test", "val"]
-
-
-def test_a_file_that_is_not_a_table(file):
-    with pytest.raises(DataError, match=r"unknown kind of file '.txt'; .csv, .tsv"):
-        columns_of(file("t.txt", "a"))
 
 
 # Mistakes
@@ -201,50 +174,36 @@ MISTAKES = {
         ({"images": []}, ": no list of 'images'; found: 'images'; expected"),
         (karpathy({"filename": "a.jpg", "sentences": []}), ", image 1: not as expected: no key 'split'; expected"),
         (karpathy(image(), {"sentences": [], "split": "train"}), ", image 2: not as expected: no key 'filename'"),
-        (karpathy(image(sentences=[{"tokens": []}])), ", image 1: not as expected: no key 'raw'"),
-        (karpathy(image(sentences=None)), ", image 1: not as expected: found something else"),
         (karpathy(image(), "b.jpg"), ", image 2: not as expected: found something else"),
         (karpathy(image(split="dev")), ", image 1: unknown split: found 'dev', expected train, restval, val or test"),
         (karpathy(image(sentences=[{"raw": 3}])), ", image 1: no text: found 3"),
-        (karpathy(image(3)), ", image 1: no text: found 3"),
-        (
-            {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"image_id": 1, "caption": "A"}]},
-            ": found annotations of COCO; expected .* or captions_train2014.json",
-        ),
+        ({"images": [{}], "annotations": []}, ": found annotations of COCO; expected .* or captions_train2014.json"),
     ],
     "captions_train2014.json": [
         ({"images": {}}, ": no list of 'images'; found: 'info', 'images', 'annotations'; expected {'images': "),
         ({"annotations": []}, ": no list of 'annotations'"),
-        ({"images": [{"id": 3}]}, ", image 1: not as expected: no key 'file_name'; expected"),
         ({"images": [{"id": 3, "file_name": 4}]}, ", image 1: not as expected: found id 3 and file_name 4; expected"),
         ({"images": [A_JPG] * 2}, ", image 2: one id of two images: 3 is also the id of 'a.jpg'"),
         ({"images": [A_JPG | {"id": [3]}]}, ", image 1: not as expected: found id .3. and file_name 'a.jpg'; expected"),
         ({"annotations": [{"image_id": [3], "caption": "x"}]}, ", annotation 1: unknown image: image_id .3. is not"),
         ({"annotations": [{"image_id": 3}]}, ", annotation 1: not as expected: no key 'caption'"),
-        ({"annotations": ["x"]}, ", annotation 1: not as expected: found something else"),
-        (
-            {"annotations": [{"image_id": 4, "caption": "x"}]},
-            ", annotation 1: unknown image: image_id 4 .* of 2 images",
-        ),
+        ({"annotations": [{"image_id": 4, "caption": "x"}]}, ", annotation 1: unknown image: image_id 4 .* 2 images"),
         ({"annotations": [{"image_id": 3, "caption": None}]}, ", annotation 1: no text: found None"),
     ],
     "x.token": [
         (
-            "a.jpg\tno number\n",
-            ", line 1: not as expected: found 'a.jpg.tno number', expected NAME.jpg#0, a tab and a caption",
+            "a.jpg#0 no tab\n",
+            ", line 1: not as expected: found 'a.jpg#0 no tab', expected NAME.jpg#0, a tab",
         ),
-        ("a.jpg#0 no tab\n", ", line 1: not as expected"),
         ("a.jpg#x\tcaption\n", ", line 1: not as expected"),
         ("image,caption\na.jpg,A dog, running\n", ", line 2: wrong number of fields: found 3, the header has 2"),
         (
-            "image_name| comment_number| comment\na.jpg| 4 A dog\n",
-            r", line 2: not as expected: found 'a.jpg. 4 A dog', expected image_name.comment_number.comment",
+            "image_name| number| comment\na.jpg| 4\n",
+            r", line 2: .*found 'a.jpg. 4', expected image_name.comment_num",
         ),
     ],
     "t.csv": [
         ("file,text\na,A\n", ", line 1: no column 'caption'; found: 'file', 'text' hint"),
-        ("file,captions\na,A\n", ", line 1: no column 'caption'; found: .*; did you mean 'captions'"),
-        ("file,caption\na,A,B\n", ", line 2: wrong number of fields: found 3, the header has 2"),
         ("file,caption\n ,A\n", ", line 2: no file: column 'file' holds ' '"),
     ],
     "t.jsonl": [

@@ -23,7 +23,6 @@ def test_a_scene_is_a_function_of_the_seed_and_its_number():
         for other in (again[number], MADE[number]):
             assert np.array_equal(alone.pixels, other.pixels)
             assert (alone.things, alone.captions) == (other.things, other.captions)
-    assert not np.array_equal(again[0].pixels, again[1].pixels)
     assert again[0].things != scenes.scenes(range(1), seed=4)[0].things
 
 
@@ -67,12 +66,10 @@ def test_the_coloured_pixels_are_those_of_the_boxes():
             x0, y0, x1, y1 = 64 * np.array(thing.box)
             rows, columns = (slice(int(a), int(np.ceil(b))) for a, b in ((y0, y1), (x0, x1)))
             left[rows, columns] = False
-            inside = shown[rows, columns]
-            drawn = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
-            edges = [y0, y1, x0, x1]
-            seen = [drawn[0][0] + rows.start, drawn[0][-1] + rows.start + 1, drawn[1][0] + columns.start]
-            seen.append(drawn[1][-1] + columns.start + 1)
+            drawn_rows, drawn_columns = np.nonzero(shown[rows, columns])
+            seen = [drawn_rows.min(), drawn_rows.max() + 1], [drawn_columns.min(), drawn_columns.max() + 1]
             # a point of a star or a triangle is thinner than a pixel where it ends
+            edges = [y0, y1] - np.array(rows.start), [x0, x1] - np.array(columns.start)
             assert np.abs(np.subtract(edges, seen)).max() < 2.6
         assert not (shown & left).any()
 
@@ -83,9 +80,8 @@ def test_an_object_has_its_colour_and_is_brighter_than_its_ground():
         ground = np.percentile(strongest[~coloured(scene.pixels)], 95)
         for thing in scene.things:
             x, y = (int(64 * place) for place in thing.centre)
-            assert np.abs(scene.pixels[y, x] - np.array(PAINT[thing.kind.colour])).max() <= SPREAD + 1
-            nearest = min(PAINT, key=lambda name: np.abs(scene.pixels[y, x] - np.array(PAINT[name])).sum())
-            assert nearest == thing.kind.colour
+            away = {name: np.abs(scene.pixels[y, x] - np.array(paint)).max() for name, paint in PAINT.items()}
+            assert away[thing.kind.colour] == min(away.values()) <= SPREAD + 1
             assert strongest[y, x] > ground
 
 
@@ -156,11 +152,9 @@ def test_captions_describe_the_most_central_objects_by_a_margin():
         (x0, y0), (x1, y1) = (thing.centre for thing in scene.things[:2])
         assert 64 * abs(abs(x0 - x1) - abs(y0 - y1)) >= scenes.CLEARLY - 0.02
         statements = [read(caption) for caption in scene.captions]
-        for part in statements:
-            assert part.first[1:] == scene.things[0].kind[1:]
-            assert part.second[1:] == scene.things[1].kind[1:]
         farther = (x0 < x1, "left", "right") if abs(x0 - x1) > abs(y0 - y1) else (y0 < y1, "above", "below")
-        assert {part.relation for part in statements} == {farther[1] if farther[0] else farther[2]}
+        expected = (scene.things[0].kind[1:], farther[1 if farther[0] else 2], scene.things[1].kind[1:])
+        assert {(part.first[1:], part.relation, part.second[1:]) for part in statements} == {expected}
 
 
 def test_five_different_true_captions():
@@ -179,5 +173,4 @@ def test_a_phrase_is_read_again(form, relation):
     statement = Statement(first, relation, second)
     found = phrased(form, statement)
     assert read(found) == statement
-    assert "a large orange star" in found
-    assert "an orange circle" in found
+    assert "a large orange star" in found and "an orange circle" in found

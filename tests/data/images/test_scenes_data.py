@@ -8,11 +8,11 @@ import torch
 from PIL import Image
 
 from tests.data.images.toy import prepared
-from zoo.data.images.boxes import cells
 from zoo.data.images.own import OwnCaptions
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.grammar import read
 from zoo.data.images.scenes import Scenes
+from zoo.data.images.truth import cells
 from zoo.errors import ConfigError, DataError
 
 SIZES = {"train": 40, "val": 12, "test": 10}

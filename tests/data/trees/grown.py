@@ -76,12 +76,3 @@ def covered(tree):
             found[node].add(word)
             node = tree.parent[node]
     return found
-
-
-def depths(tree):
-    """The number of steps from the root to each node."""
-    below, found, order = tree.children, [0] * len(tree.parent), [tree.root]
-    for node in order:  # parents first
-        order += below[node]
-        found[node] = found[tree.parent[node]] + 1 if node != tree.root else 0
-    return found

@@ -49,6 +49,11 @@ def folders(cache):
     return sorted(str(path.relative_to(cache)) for path in cache.glob("*/*") if path.suffix != ".lock")
 
 
+def folder_of(data):
+    """The name of the prepared folder in the cache, which depends on the source and the options."""
+    return data._folder(data.open_source()).name
+
+
 def rows(data, split):
     """The rows of a split without their places."""
     return [row._replace(place="") for row in data.open_source().splits[split](BadRows("error"))]

@@ -17,20 +17,12 @@ TINY = "(3 (2 It) (4 (2 really) (4 works)))"
 # parse
 
 
-def test_nodes_are_numbered_from_the_top():
-    assert parse(TINY) == Tree(
-        words=["It", "really", "works"],
-        parent=[-1, 0, 0, 2, 2],
-        word=[-1, 0, -1, 1, 2],
-        label=["3", "2", "4", "2", "4"],
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "parent", "word", "label"),
     [
-        ("(4 good)", [-1], [0], ["4"]),
+        (TINY, [-1, 0, 0, 2, 2], [-1, 0, -1, 1, 2], ["3", "2", "4", "2", "4"]),
         ("  (4\t good )\n", [-1], [0], ["4"]),
+        (r"(A\/B x)", [-1], [0], [r"A\/B"]),  # a label keeps its backslash
         ("(S a b)", [-1, 0, 0], [-1, 0, 1], ["S", None, None]),
         ("(S a (X b) c)", [-1, 0, 0, 0], [-1, 0, 1, 2], ["S", None, "X", None]),
         ("(S (X a))", [-1, 0], [-1, 0], ["S", "X"]),
@@ -38,7 +30,7 @@ def test_nodes_are_numbered_from_the_top():
         ("(S ((X a) (Y b)) c)", [-1, 0, 1, 1, 0], [-1, -1, 0, 1, 2], ["S", None, "X", "Y", None]),
     ],
 )
-def test_bare_words_and_missing_labels(text, parent, word, label):
+def test_nodes_labels_and_bare_words(text, parent, word, label):
     tree = parse(text)
     assert (tree.parent, tree.word, tree.label) == (parent, word, label)
 
@@ -53,20 +45,14 @@ def test_brackets_without_a_label_around_one_tree_are_removed(text, inner):
     ("text", "expected"),
     [
         (r"(S (X and\/or) (X \*) (X a\\b))", ["and/or", "*", r"a\\b"]),
-        ("(S (-LRB- -LRB-) (X -RRB-))", ["-LRB-", "-RRB-"]),
         ("(S (X a)b) (X c))", ["a)b", "c"]),
         ("(S (X )a) (X ):b))", [")a", "):b"]),
-        ("(S (X a)) ", ["a"]),
         ("(S (X a)(Y b)c))", ["a", "b)c"]),
         ("(S (X 2\xa01\\/2) (X caf\u00e9\u2028x))", ["2\xa01/2", "caf\u00e9\u2028x"]),
     ],
 )
 def test_tokens(text, expected):
     assert parse(text).words == expected
-
-
-def test_labels_keep_their_backslash():
-    assert parse(r"(A\/B x)").label == [r"A\/B"]
 
 
 def test_depth():
@@ -86,20 +72,14 @@ def test_depth():
         ("good", r"found 'good' at letter 1, expected '\('"),
         (") (2 a)", r"found '\)' at letter 1, expected '\('"),
         ("(2 )", r"found '\)' at letter 4 after the label '2', expected a word or a subtree"),
-        ("(good)", r"found '\)' at letter 6 after the label 'good'"),
         ("(3 (2 a) (2))", r"found '\)' at letter 12 after the label '2'"),
-        ("()", r"found '\)' at letter 2 after '\('"),
         ("(S (X a) ())", r"found '\)' at letter 11 after '\('"),
         ("(2 a) (2 b)", r"found '\(' at letter 7, expected the end of the line after the first tree; .*one tree per"),
         ("(2 a) b", "found 'b' at letter 7, expected the end of the line after the tree"),
         ("(2 a))", r"found '\)' at letter 6, expected the end of the line: every '\(' before it is closed"),
         ("(2 a", r"found the end of the line, expected '\)' for the '\(' at letter 1$"),
         ("(3 (2 a) (2 b", r"expected '\)' for the '\(' at letter 10, the last of 2 open brackets$"),
-        (
-            "(S (X a)(Y b)c)",
-            r"for the '\(' at letter 1; a '\)' directly before a letter is part .* as in 'b\)c'$",
-        ),
-        ("(", r"expected '\)' for the '\(' at letter 1"),
+        ("(S (X a)(Y b)c)", r"for the '\(' at letter 1; a '\)' directly before a letter is part .* as in 'b\)c'$"),
     ],
 )
 def test_texts_that_are_not_a_tree(text, message):
@@ -152,9 +132,7 @@ def test_any_text_is_a_tree_that_can_be_written_or_an_error(text):
 )
 def test_trees_that_brackets_cannot_hold(tree):
     words = re.escape(repr(" ".join(tree.words)))
-    with pytest.raises(
-        DataError, match=rf"^{words}: brackets cannot hold this tree; expected each word at a leaf, .*\(-LRB-"
-    ):
+    with pytest.raises(DataError, match=rf"^{words}: brackets cannot hold this tree; expected each word at a leaf, "):
         written(tree)
 
 
@@ -167,13 +145,11 @@ def test_one_tree_per_line(tmp_path):
     rows = list(read_trees(path, BadRows()))
     assert [row.tree for row in rows] == [parse(TINY), parse("(4 caf\u00e9\u2028)"), parse("(2 a)")]
     assert [row.place for row in rows] == [f"{path}, line {number}" for number in (1, 4, 5)]
-    assert {row.evidence for row in rows} == {None}
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"(2 a", "bad tree: found the end of the line, expected '\\)' for the '\\(' at letter 1"),
         (b"(2 a) (2 b)", "bad tree: found '\\(' at letter 7"),
         (b"(2 caf\xe9)", "not UTF-8: byte 0xe9 at offset 13 of the file"),
         (b"(2 a\0)", "NUL byte"),

@@ -10,7 +10,7 @@ from zoo.data.trees import builder as module
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.builder import TreeBuilder, TreeTextOptions, builds, check_way, parsed
 from zoo.data.trees.dependency_files import dependency_tree
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.tree import Tree, flat
 from zoo.errors import ConfigError, UnusableInput
 
 TREE = parse("(4 (2 The) (3 (2 film) (2 was) (3 good)))")
@@ -45,9 +45,11 @@ def test_the_ways():
         assert check_way(name) == name
         assert builds(name) == (name not in ("given", "binarised"))
     ways = "given, binarised, balanced, left, right, or spacy:MODEL"
-    for name in ("Balanced", "spacy", "spacy:", "spacy:a b", "", "middle", 3):
+    for name in ("Balanced", "spacy:", "spacy:a b", "", 3):
         with pytest.raises(ConfigError, match=rf"^data\.trees={name}: expected {ways}"):
             check_way(name)
+    with pytest.raises(ConfigError, match=r"data\.text\.tokenizer=bpe: the leaves of trees are words; use words"):
+        TreeTextOptions(tokenizer="bpe")
 
 
 # Texts
@@ -61,40 +63,26 @@ def test_a_text_becomes_words_and_a_tree():
     assert way("right").of_line("good", None)[0] == Tree(["good"], [-1], [0], [None])
 
 
-def test_leaves_are_words():
-    with pytest.raises(ConfigError, match=r"data\.text\.tokenizer=bpe: the leaves of trees are words; use words"):
-        TreeTextOptions(tokenizer="bpe")
-
-
 # What is typed
 
 
-@pytest.mark.parametrize("trees", ["given", "balanced", "left"])
-@pytest.mark.parametrize("spare", [None, "right"])
-def test_brackets_are_taken_as_they_are(trees, spare):
-    assert way(trees).of_line("  (4 (2 a) (3 (2 b) (2 c)))\n", spare) == (parse("(4 (2 a) (3 (2 b) (2 c)))"), None)
-    assert way(trees).of_line("(2 a b c)", spare) == (parse("(2 a b c)"), None)
-
-
-def test_brackets_get_two_children_where_the_data_had_it():
-    assert way("binarised").of_line("(2 (1 a) (1 b) (1 c))", None) == (parse("(2 (1 a) ( (1 b) (1 c)))"), None)
-
-
 @pytest.mark.parametrize(
-    ("trees", "spare", "shape", "by"),
+    ("trees", "spare", "line", "expected", "by"),
     [
-        ("balanced", None, "((a b) c)", "balanced"),
-        ("right", "left", "(a (b c))", "right"),  # what the data did comes first
-        ("given", "left", "((a b) c)", "left"),
-        ("binarised", "right", "(a (b c))", "right"),
+        ("balanced", None, "a b c", "(_ (_ a b) c)", "balanced"),
+        ("right", "left", "a b c", "(_ a (_ b c))", "right"),  # the trees of the data come first
+        ("given", "left", "a b c", "(_ (_ a b) c)", "left"),
+        ("binarised", "right", "a b c", "(_ a (_ b c))", "right"),
+        ("given", "right", "(2 a b c)", "(2 a b c)", None),  # brackets are kept
+        ("left", None, "  (4 (2 a) (3 (2 b) (2 c)))\n", "(4 (2 a) (3 (2 b) (2 c)))", None),
+        ("binarised", None, "(2 (1 a) (1 b) (1 c))", "(2 (1 a) ( (1 b) (1 c)))", None),
     ],
 )
-def test_a_text_has_the_tree_of_the_data_or_the_spare_one(trees, spare, shape, by):
-    tree, built = way(trees).of_line("a b c", spare)
-    assert (joined(tree), built) == (shape, by)
-    assert set(tree.label) == {None}
-    words_at_any_node, _ = way(trees, inside=True).of_line("a b c", spare)
-    assert words_at_any_node.word == [0, 1, 2]
+def test_the_tree_of_a_typed_line(trees, spare, line, expected, by):
+    expected = parse(expected)
+    unlabelled = expected._replace(label=[None if label == "_" else label for label in expected.label])
+    assert way(trees).of_line(line, spare) == (unlabelled, by)
+    assert way(trees, inside=True).of_line("a b c", "left")[0].word == [0, 1, 2]
 
 
 def test_brackets_that_are_none():
@@ -170,18 +158,16 @@ def pipeline(monkeypatch):
 
 def test_a_parser_by_its_heads(pipeline):
     subject = way("spacy:toy", inside=True, tokenizer="whitespace")
-    assert subject.of_line("Dogs run fast", None)[0] == Tree(["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None] * 3)
+    tree = Tree(["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None] * 3)
+    assert subject.of_line("Dogs run fast", None) == (tree, "spacy:toy")
     assert subject.of_line("ran", None)[0] == Tree(["ran"], [-1], [0], [None])
-    assert subject.of_line("Dogs run fast", None)[1] == "spacy:toy"
-    flat = Tree(["Dogs", "run", "fast"], [-1, 0, 0, 0], [-1, 0, 1, 2], ["bad", None, None, None])
-    assert subject.of_tree(flat).label == [None, "bad", None]
+    assert subject.of_tree(flat(["Dogs", "run", "fast"], "bad")).label == [None, "bad", None]
 
 
 def test_later_sentences_hang_on_the_first(pipeline):
     words = ["He", "ran", ".", "She", "sat", "."]
-    assert parsed(words, "toy", "fair") == Tree(
-        words, [1, -1, 1, 4, 1, 4], list(range(6)), [None, "fair", None, None, None, None]
-    )
+    label = [None, "fair", None, None, None, None]
+    assert parsed(words, "toy", "fair") == Tree(words, [1, -1, 1, 4, 1, 4], list(range(6)), label)
 
 
 def test_words_are_those_of_the_text_and_not_the_parsers(pipeline, monkeypatch):

@@ -33,17 +33,9 @@ def read(words, heads, builder=dependency_tree):
 # Dependency trees
 
 
-def test_a_tree_of_dependencies():
-    """Two dogs bark . -- the full stop is not in the tree."""
-    assert dependency_tree(["Two", "dogs", "bark", "."], [2, 3, 0, -1]) == Tree(
-        words=["Two", "dogs", "bark", "."], parent=[1, 2, -1], word=[0, 1, 2], label=[None] * 3
-    )
-
-
 def test_tokens_outside_move_the_numbers_after_them():
-    tree = dependency_tree(["``", "dogs", ",", "bark", "loudly"], [-1, 4, -1, 0, 4])
-    assert (tree.parent, tree.word) == ([1, -1, 1], [1, 3, 4])
-    assert tree.root == 1
+    words = ["``", "dogs", ",", "bark", "loudly"]
+    assert dependency_tree(words, [-1, 4, -1, 0, 4]) == Tree(words, [1, -1, 1], [1, 3, 4], [None] * 3)
 
 
 def test_a_long_chain():
@@ -52,6 +44,12 @@ def test_a_long_chain():
     assert tree.parent == [-1, *range(count - 1)]
     with pytest.raises(BadTree, match="a cycle: tokens 2 -> 10000 -> 9999 -> "):
         dependency_tree(["a"] * count, [0, count, *range(2, count)])
+
+
+@pytest.mark.parametrize("builder", [dependency_tree, binary_tree])
+def test_no_words_are_not_a_tree(builder):
+    with pytest.raises(BadTree):
+        builder([], [])
 
 
 def test_blanks_and_backslashes_of_a_line():
@@ -64,17 +62,14 @@ def test_blanks_and_backslashes_of_a_line():
     [
         ("0 1 0", "two roots: tokens 1 and 3 have head 0, expected one"),
         ("0 3 -1", "head outside the tree: token 2 has head 3, whose own head is -1"),
-        ("-1 -1 -1", "no root: no token has head 0"),
-        ("2 3 2", "no root"),
+        ("2 3 2", "no root: no token has head 0"),
         ("0 3 2", "a cycle: tokens 2 -> 3 -> 2 are each other's heads"),
         ("0 2 1", "a cycle: tokens 2 -> 2"),
         ("0 4 1", "head beyond the sentence: token 2 has head 4, expected 0 for the root or 1 to 3"),
         ("0 -2 1", "head beyond the sentence: token 2 has head -2"),
         ("0 1", "numbers differ: found 3 tokens and 2 heads"),
-        ("", "numbers differ: found 3 tokens and 0 heads"),
         ("0 1 1 1", "numbers differ: found 3 tokens and 4 heads"),
-        ("0 one 1", "not a number: found 'one' in place 2, expected whole numbers"),
-        ("0 1.0 1", "not a number: found '1.0'"),
+        ("0 1.0 1", "not a number: found '1.0' in place 2, expected whole numbers"),
     ],
 )
 def test_heads_that_do_not_form_a_tree(heads, message):
@@ -106,7 +101,6 @@ def test_constituents(words, parents, expected):
     ("parents", "message"),
     [
         ("4 4 5 5", "numbers differ: found 3 words and 4 parents, expected one for each of 5 nodes"),
-        ("4 4 5 5 0 0", "numbers differ"),
         ("4 4 5 6 0", "parent beyond the tree: node 4 has parent 6, expected 0 for the root or 1 to 5"),
         ("4 4 -1 5 0", "parent beyond the tree: node 3 has parent -1"),
         ("4 4 5 0 0", "two roots: nodes 4 and 5 have parent 0"),
@@ -114,18 +108,11 @@ def test_constituents(words, parents, expected):
         ("0 5 5 5 4", "a cycle: nodes 4 -> 5 -> 4"),
         ("4 4 4 5 0", "not binary: node 4 is the parent of 3, expected 2"),
         ("2 4 4 5 0", "not binary: node 2 is the parent of 1, expected 0: nodes 1 to 3 are the words"),
-        ("4 4 5 5 x", "not a number: found 'x' in place 5"),
     ],
 )
 def test_parents_that_do_not_form_a_tree(parents, message):
     with pytest.raises(DataError, match=f"^a.parents, line 7: {message}"):
         read("a b c", parents, binary_tree)
-
-
-@pytest.mark.parametrize("builder", [dependency_tree, binary_tree])
-def test_no_words_are_not_a_tree(builder):
-    with pytest.raises(BadTree):
-        builder([], [])
 
 
 def test_lines_that_are_blank_in_every_file_are_skipped(tmp_path):
@@ -140,9 +127,8 @@ SENTENCES = """# sent_id = 1
 1 They 2
 2 buy 0
 3-4 pieces _
-3 a 4
-4 book 2
-4.1 bought _
+3 a_book 2
+3.1 bought _
 
 
 # sent_id = 2
@@ -152,17 +138,11 @@ SENTENCES = """# sent_id = 1
 
 def test_conllu(tmp_path):
     path = conllu(tmp_path, SENTENCES)
+    path.write_text(path.read_text("utf-8").replace("a_book", 'a "book'), "utf-8")  # only tabs separate columns
     assert list(read_conllu(path, BadRows())) == [
-        (Tree(["They", "buy", "a", "book"], [1, -1, 3, 1], [0, 1, 2, 3], [None] * 4), f"{path}, line 2"),
-        (Tree(["Go"], [-1], [0], [None]), f"{path}, line 12"),
+        (Tree(["They", "buy", 'a "book'], [1, -1, 1], [0, 1, 2], [None] * 3), f"{path}, line 2"),
+        (Tree(["Go"], [-1], [0], [None]), f"{path}, line 11"),
     ]
-
-
-def test_words_of_conllu_may_hold_blanks_and_quotes(tmp_path):
-    path = tmp_path / "fr.conllu"
-    path.write_text('1\t10 000\t_\t_\t_\t_\t2\t_\t_\t_\r\n2\t"\t_\t_\t_\t_\t0\t_\t_\t_\r\n')
-    ((tree, _),) = read_conllu(path, BadRows())
-    assert tree.words == ["10 000", '"']
 
 
 @pytest.mark.parametrize(
@@ -172,7 +152,6 @@ def test_words_of_conllu_may_hold_blanks_and_quotes(tmp_path):
         ("# c\n1 a 2\n2 b 1", 4, "no root"),
         ("1 a 0\n2 b -1", 4, "bad head: found '-1' in the seventh column"),
         ("1 a 0\n2 b _", 4, "bad head: found '_'"),
-        ("1 a 0\n3 b 1", 4, "wrong token number: expected token 2, found '3'"),
         ("1 a 0\n1 b 0", 4, "wrong token number: expected token 2, found '1'; a blank line separates sentences"),
         ("1 a 0\n2 b c d", 4, "wrong number of columns: found 1, expected 10 with tabs between"),
         ("1 a 0\n2\t \t_\t_\t_\t_\t1\t_\t_\t_", 4, "no word"),

@@ -9,6 +9,7 @@ from tests.data.trees.grown import joined
 from tests.data.trees.served import folders, loader, prepared, trees, written
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.own import OwnTrees
+from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, DataError
 
 LINES = [f"({'good' if number % 3 else 'bad'} (fair w{number}) x)" for number in range(20)]
@@ -44,27 +45,17 @@ def test_brackets(tmp_path, cache_dir):
     for suffix in (".ptb", ".mrg", ".tree", ".TREES", ".txt"):
         path = path.rename(tmp_path / f"mine{suffix}")
         assert own(path).open_files(path).splits.keys() == {"train"}
-    data = prepared(own(path))
-    assert data.sizes == {"train": 16, "val": 2, "test": 2}
+    data = prepared(own(path, split={"val": 0.2, "test": 0.3}))
+    assert data.sizes == {"train": 10, "val": 4, "test": 6}
     assert (data.spec.classes, data.spec.polarity) == (("bad", "fair", "good"), ())
-    assert (data.spec.arity, data.spec.binary) == (2, True)
-    assert Counter(tree.label[0] for tree in everything(data)) == {"bad": 7, "good": 13}
+    found = {split: Counter(tree.label[0] for tree in trees(data, split)) for split in data.sizes}
+    assert found["test"] == {"bad": 2, "good": 4} and found["val"]["bad"] in (1, 2)  # of 7 and 13, by their shares
     for tree in trees(data, "train"):
-        assert tree.label[1:] == ["fair", None]  # a bare word has none
-        assert tree in [parse(line) for line in LINES]
+        assert tree.label[1:] == ["fair", None] and tree in [parse(line) for line in LINES]  # a bare word has none
     assert data.describe()["splits"]["train"]["labelled_rate"] == pytest.approx(2 / 3)
     assert data.describe()["notes"] == []  # no tree is in two splits
     other = prepared(own(path, split={"seed": 2}))
     assert trees(other, "train") != trees(data, "train")
-
-
-def test_drawn_splits_have_every_class_of_the_roots_by_its_share(tmp_path, cache_dir):
-    lines = [f"({label} (good w{number}) x)" for number in range(10) for label in ("good", "bad")]
-    path = written(tmp_path, mine=lines) / "mine.txt"
-    for seed in range(3):
-        data = prepared(own(path, split={"val": 0.2, "test": 0.3, "seed": seed}))
-        found = {split: Counter(tree.label[0] for tree in trees(data, split)) for split in data.sizes}
-        assert found == {name: {"good": n, "bad": n} for name, n in (("train", 5), ("val", 2), ("test", 3))}
 
 
 def test_any_number_of_children_or_two(tmp_path, cache_dir):
@@ -88,9 +79,7 @@ def test_a_class_that_training_does_not_have_is_refused(tmp_path, cache_dir):
     with pytest.raises(DataError, match=f"^{folder}/test.txt, line 1: unknown label: {known}"):
         own(folder).prepare_data()
     assert prepared(own(folder, **SKIP)).sizes["test"] == 1, "an unknown label at another node does not matter"
-    roots = written(
-        tmp_path / "roots", train=["(good (bad a) b)", "(fair a b)"], dev=["(good a b)"], test=["(bad a b)"]
-    )
+    roots = written(tmp_path / "roots", train=["(good (bad a) b)", "(fair a)"], dev=["(good a b)"], test=["(bad a b)"])
     assert prepared(own(roots)).sizes["test"] == 1, "training has the label at a node"
     with pytest.raises(DataError, match="unknown label: 'bad' does not occur in the training trees"):
         own(roots, train_on="roots").prepare_data()
@@ -111,6 +100,7 @@ def test_classes_are_those_of_the_roots_if_they_alone_are_learned(tmp_path, cach
     assert prepared(own(folder)).spec.classes == ("NP", "VP", "bad", "good")
     data = prepared(own(folder, train_on="roots", polarity=[-1, 1]))
     assert data.spec.classes == ("bad", "good")
+    assert data.describe()["splits"]["train"]["labelled_rate"] == pytest.approx(2 / 10)
     assert [tree.label for tree in trees(data, "train")] == [["good", *[None] * 4], ["bad", *[None] * 4]]
     assert [tree.label for tree in trees(data, "test")] == [
         ["good", None, None, "good", None],
@@ -152,9 +142,8 @@ def test_classes_are_in_the_order_of_their_numbers_or_names(tmp_path, cache_dir,
 def test_polarity(tmp_path, cache_dir):
     folder = written(tmp_path / "mine", train=LINES)
     assert prepared(own(folder, polarity=[-1, 0, 1])).spec.polarity == (-1, 0, 1)
-    with pytest.raises(
-        ConfigError, match=r"data\.polarity: found 2 numbers, expected one for each of the 3 classes bad, fair, good"
-    ):
+    message = r"data\.polarity: found 2 numbers, expected one for each of the 3 classes bad, fair, good"
+    with pytest.raises(ConfigError, match=message):
         prepared(own(folder, polarity=[-1, 1]))
     for polarity in ([2, 0, 1], ["good"], 1, "good"):
         with pytest.raises(ConfigError, match=r"^data\.polarity=.*: expected a list \(each -1, 0 or 1\)"):
@@ -186,19 +175,10 @@ def test_texts(tmp_path, cache_dir):
 
 def test_texts_that_the_tokenizer_does_not_cut_are_noted(tmp_path, cache_dir):
     rows = [(f"这部电影{'好坏'[number % 2]}", "good" if number % 2 else "bad") for number in range(20)]
-    found = {
-        tokenizer: prepared(
-            own(
-                table(tmp_path / "zh.csv", rows),
-                trees="balanced",
-                text={"minimum_frequency": 1, "tokenizer": tokenizer},
-            )
-        ).describe()["notes"]
-        for tokenizer in ("words", "characters")
-    }
-    note = "a training text has 1.0 words on average: data.text.tokenizer=words does not cut this text"
-    assert any(one.startswith(note) for one in found["words"])
-    assert not any("does not cut" in one for one in found["characters"])
+    path, note = table(tmp_path / "zh.csv", rows), "a training text has 1.0 words on average: data.text.tokenizer=words"
+    for tokenizer in ("words", "characters"):
+        notes = prepared(own(path, trees="balanced", text={"tokenizer": tokenizer})).describe()["notes"]
+        assert any(one.startswith(note) for one in notes) == (tokenizer == "words")
 
 
 def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
@@ -214,17 +194,6 @@ def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
     assert len(folders(cache_dir)) == 2 and other.spec.vocabulary_size != data.spec.vocabulary_size
 
 
-@pytest.mark.parametrize(("limit", "cut"), [(3, 20), (4, 0)])
-def test_texts_that_are_cut_are_counted(tmp_path, cache_dir, caplog, limit, cut):
-    rows = [*((f"a b c d{n}", str(n % 2)) for n in range(20)), ("a", "0")]
-    text = {"max_words": limit, "tokenizer": "whitespace"}
-    with caplog.at_level("INFO", "zoo"):
-        data = prepared(own(table(tmp_path / "mine.csv", rows), trees="left", text=text))
-    assert {len(tree.words) for tree in everything(data)} == {1, limit}
-    assert sum(split["truncated"] for split in data.describe()["splits"].values()) == cut
-    assert ("20 trees were cut (data.text.max_words)" in caplog.text) == bool(cut)
-
-
 @pytest.mark.parametrize("trees", ["given", "binarised"])
 def test_texts_have_no_trees(tmp_path, cache_dir, trees):
     path = table(tmp_path / "mine.csv")
@@ -235,16 +204,12 @@ def test_texts_have_no_trees(tmp_path, cache_dir, trees):
 
 @pytest.mark.parametrize(
     ("row", "problem"),
-    [
-        ((" ", "good"), "no text: column 'text' holds ' '"),
-        (("fine", " "), "no label: column 'label' holds ' '"),
-    ],
+    [((" ", "good"), "no text: column 'text' holds ' '"), (("fine", " "), "no label: column 'label' holds ' '")],
 )
 def test_rows_that_cannot_be_used(tmp_path, cache_dir, row, problem):
     path = table(tmp_path / "mine.csv", [*TEXTS, row])
     with pytest.raises(DataError, match=f"^{path}, line 22: {problem}.*on_bad_row=skip"):
         own(path, trees="balanced").prepare_data()
-    assert folders(cache_dir) == []
     data = prepared(own(path, trees="balanced", **SKIP))
     assert sum(data.sizes.values()) == 20
     assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
@@ -264,8 +229,7 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
 
     def parsed(words, model, label):
         rest = len(words) - 1
-        tree = parse("(S a)")._replace(words=words, parent=[-1, *[0] * rest], word=list(range(len(words))))
-        return tree._replace(label=[label, *[None] * rest])
+        return Tree(list(words), [-1, *[0] * rest], list(range(len(words))), [label, *[None] * rest])
 
     monkeypatch.setattr("zoo.data.trees.builder.parsed", parsed)
     data = prepared(own(table(tmp_path / "mine.csv"), trees="spacy:toy"))
@@ -282,10 +246,7 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
     ("lines", "message"),
     [
         (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; at least two classes are expected"),
-        (
-            LINES[:2],
-            r"too few trees \(2\) to draw val and test from them and to train on each of 2 classes; use more trees",
-        ),
+        (LINES[:2], r"too few trees \(2\) to draw val and test from them and to train on each of 2 classes; use more"),
     ],
 )
 def test_trees_from_which_nothing_can_be_learned(tmp_path, cache_dir, lines, message):
@@ -300,14 +261,12 @@ def test_trees_from_which_nothing_can_be_learned(tmp_path, cache_dir, lines, mes
     [
         ("((fair a) b)", "no label: the root of the tree, 'a b', has none"),
         ("(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which means no label"),
-        ("good film", r"bad tree: found 'good' at letter 1, expected '\(': a tree such as"),
     ],
 )
 def test_lines_without_a_labelled_tree(tmp_path, cache_dir, line, problem):
     folder = written(tmp_path / "mine", train=[*LINES[:4], line, *LINES[4:]])
-    for path in (folder, folder / "train.txt"):
-        with pytest.raises(DataError, match=f"^{folder}/train.txt, line 5: {problem}.*on_bad_row=skip"):
-            own(path).prepare_data()
+    with pytest.raises(DataError, match=f"^{folder}/train.txt, line 5: {problem}.*on_bad_row=skip"):
+        own(folder).prepare_data()
     data = prepared(own(folder, **SKIP))
     assert sum(data.sizes.values()) == 20
     assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}

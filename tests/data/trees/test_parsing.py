@@ -15,13 +15,8 @@ from zoo.errors import UnusableInput
 def test_pairs_are_parsed_as_they_were_made(parse):
     for pair in relatedness.generate(400, seed=7, parse=parse):
         for tree in (pair.first, pair.second):
-            found = PARSERS["sick"](tree.words, parse == "dependency")
-            assert (found.words, found.parent, found.word) == (tree.words, tree.parent, tree.word)
-
-
-def test_a_full_stop_may_be_missing():
-    words = ["a", "smart", "ape", "is", "weeping"]
-    assert PARSERS["sick"](words, True).parent == PARSERS["sick"]([*words, "."], True).parent == [2, 2, 4, 4, -1]
+            assert PARSERS["sick"](tree.words, parse == "dependency") == tree
+            assert parse == "dependency" or tree.binary
 
 
 def test_the_words_of_reviews_do_not_decide_their_class():
@@ -62,14 +57,12 @@ def encoder(kind, grammar, inside):
 
 def test_plain_text_goes_through_the_grammar_of_the_sample():
     pairs = encoder(TreePairEncoder, "sick", True)
-    batch = pairs([("the clever monkey is crying .", "a smart ape is weeping .")])
-    assert batch.trees.plain()[0][0] == [2, 2, 4, 4, -1]
+    batch = pairs([("the clever monkey is crying .", "a smart ape is weeping")])  # the full stop may be missing
+    assert [parent for parent, _ in batch.trees.plain()] == [[2, 2, 4, 4, -1]] * 2
     assert batch.built == ("grammar:sick", "grammar:sick")
     again = TreePairEncoder.from_state(pairs.state())
     assert again.spare == "grammar:sick"
-    message = (
-        f"'hello world' is not a sentence of the sample's grammar, .* {EXAMPLES['sick']!r}; pass --trees spacy:MODEL"
-    )
+    message = f"'hello world' is not a sentence of the sample's grammar, .* {EXAMPLES['sick']!r}; pass --trees spacy:M"
     with pytest.raises(UnusableInput, match=message):
         pairs([("hello world", "a smart ape is weeping .")])
 

@@ -9,8 +9,7 @@ import pytest
 from tests.data.trees.grown import covered
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.samples import lexicon
-from zoo.data.trees.samples.sentiment import CATEGORIES, LENGTHS, generate, labelled, sentence
-from zoo.data.trees.tree import Labelled
+from zoo.data.trees.samples.sentiment import CATEGORIES, LENGTHS, generate, labelled
 
 SOME = list(generate(400, seed=7))
 TREES = [row.tree for row in SOME]
@@ -31,17 +30,14 @@ def phrases(tree):
 
 def test_a_tree_is_a_function_of_the_seed_and_its_number():
     assert list(generate(9, seed=7)) == SOME[:9]
-    assert sentence(399, seed=7) == SOME[399]
     assert SOME[0] != SOME[1]
-    assert SOME[0] != sentence(0, seed=8)
+    assert SOME[0] != next(generate(1, seed=8))
 
 
 def test_trees_are_binary_and_numbered_from_the_top():
     content = {word for category in (*lexicon.WORTH, "thing") for word in CATEGORIES[category]}
     for tree, place, evidence in SOME:
-        assert place == ""
-        assert tree.binary
-        assert tree == tree.from_top()
+        assert place == "" and tree.binary and tree == tree.from_top()
         assert [word for word in tree.word if word >= 0] == list(range(len(tree.words)))
         assert len(tree.label) == len(evidence) == len(tree.parent) == 2 * len(tree.words) - 1
         assert LENGTHS[0] <= len(tree.words) <= LENGTHS[1]
@@ -69,13 +65,8 @@ ACTS = {word: made for words, made in ACTS.items() for word in words.split()}
 WORTH = {word: value for kind in lexicon.WORTH.values() for value, words in kind.items() for word in words.split()}
 
 
-def leaf(word):
-    """The worth of a word, and the word itself, which may act on others."""
-    return WORTH.get(word, 0), word
-
-
 def joined(left, right, words):
-    """The worth and the function of a phrase with these two parts and these words."""
+    """The worth and the function of a phrase with two parts, each with its worth and its word or function."""
     (a, first), (b, second) = left, right
     if "_".join(words) in ACTS:
         return 0, "_".join(words)
@@ -89,9 +80,7 @@ def joined(left, right, words):
         return b or a, ""
     if second == "although ...":
         return a or b, ""
-    if a * b < 0:
-        return 0, ""
-    return max(a, b) if a + b > 0 else min(a, b), ""
+    return 0 if a * b < 0 else max(a, b, key=abs), ""
 
 
 def test_every_label_follows_from_the_words_below_it():
@@ -99,7 +88,7 @@ def test_every_label_follows_from_the_words_below_it():
         below, words, worth = tree.children, phrases(tree), {}
         for node in reversed(range(len(below))):  # they are numbered from the top
             parts = [worth[child] for child in below[node]]
-            worth[node] = joined(*parts, words[node]) if parts else leaf(*words[node])
+            worth[node] = joined(*parts, words[node]) if parts else (WORTH.get(*words[node], 0), *words[node])
         assert tree.label == [str(worth[node][0] + 2) for node in range(len(below))]
 
 
@@ -108,20 +97,15 @@ def test_every_label_follows_from_the_words_below_it():
     [
         ("good", 3),
         ("film", 2),
-        ("(very good)", 4),
-        ("(slightly great)", 3),
         ("(not great)", 1),
-        ("(not bad)", 3),
         ("((not bad) (at all))", 4),
         ("((not great) (at all))", 0),
         ("(not (very bad))", 3),
         ("((kind of) terrible)", 1),
         ("(good (and terrible))", 2),
         ("(bad (and terrible))", 0),
-        ("(good (but silent))", 3),
         ("(great (but slow))", 1),
         ("(its (terrible film))", 0),
-        ("(nobody (loved it))", 1),
         ("((hardly anyone) (loved it))", 1),
         ("((nobody (loved it)) (at all))", 0),
         ("(critics (doubted (that (it (was great)))))", 1),
@@ -129,7 +113,6 @@ def test_every_label_follows_from_the_words_below_it():
         ("((it (was bad)) (although (we (loved it))))", 1),
         ("((although (we (loved it))) (, (it (was bad))))", 1),
         ("((although (we (loved it))) (, (it (was long))))", 4),
-        ("((it (was long)) (although (we (loved it))))", 4),
         # the same words have two trees with different labels: -1 and 1 cancel out, or both are negated
         ("((not good) (and clever))", 2),
         ("(not (good (and clever)))", 1),
@@ -137,10 +120,6 @@ def test_every_label_follows_from_the_words_below_it():
         ("(not (good (but slow)))", 3),
         ("((nobody (said (that (it (was great))))) (but (it (bored us))))", 1),
         ("(nobody (said (that ((it (was great)) (but (it (bored us)))))))", 3),
-        ("((never (bored us)) (and (was bad)))", 2),
-        ("(never ((bored us) (and (was bad))))", 3),
-        ("((slightly clever) (and great))", 4),
-        ("(slightly (clever (and great)))", 3),
         ("(((it bored) (although (we liked))) (but (it moved)))", 3),
         ("((it bored) (although ((we liked) (but (it moved)))))", 1),
     ],
@@ -184,17 +163,6 @@ def test_evidence_goes_down_from_the_root_and_has_its_label():
                 assert tree.label[node] == tree.label[0]
     shares = [np.mean(evidence) for *_, evidence in SOME]
     assert 0.1 < np.mean(shares) < 0.3
-
-
-def test_any_tree_is_labelled_however_its_nodes_are_numbered():
-    for made in SOME[:20]:
-        below, order, waiting = made.tree.children, [], [0]
-        while waiting:  # parents before children, the last child first: in reverse, the root comes last
-            order.append(waiting.pop())
-            waiting += below[order[-1]]
-        other = made.tree.numbered(order[::-1])
-        blank = other._replace(label=[None] * len(order))
-        assert labelled(blank) == Labelled(other, "", [made.evidence[node] for node in order[::-1]])
 
 
 # Statistics

@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 
 from zoo.data.images.batch import ImageBatch, ImageDescription
-from zoo.data.images.boxes import alignment
 from zoo.data.images.decoding import seen
 from zoo.data.images.features import FrozenEncoder
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
-from zoo.data.images.stored import CaptionRows
-from zoo.data.images.truth import named_words
+from zoo.data.images.pictures import CaptionRows
+from zoo.data.images.truth import alignment, named_words
 from zoo.data.parts import Numbers, Padded, Ragged, Stored, Words
 from zoo.data.stored import values_of
 from zoo.data.table_encoder import WritingEncoder

@@ -18,10 +18,17 @@ from zoo.data.images.batch import ImageSpec
 from zoo.data.images.encoding import WORDS, ImageCaptionEncoder
 from zoo.data.images.features import FrozenEncoder, store_features, stored_features
 from zoo.data.images.options import CaptionTextOptions, Grid, PictureOptions
-from zoo.data.images.order import CAPTIONS as CAPTION_NOUNS
-from zoo.data.images.order import PICTURES, LengthOrder, PictureOrder
-from zoo.data.images.pictures import FILES, PIXELS, ImageRow, PictureFiles, Pictures, PictureStore, StoredPictures
-from zoo.data.images.stored import CaptionedPictures
+from zoo.data.images.order import CAPTIONS, PICTURES, LengthOrder, PictureOrder
+from zoo.data.images.pictures import (
+    FILES,
+    PIXELS,
+    CaptionedPictures,
+    ImageRow,
+    PictureFiles,
+    Pictures,
+    PictureStore,
+    StoredPictures,
+)
 from zoo.data.order import Bucketed, Evaluation, Nouns, Order
 from zoo.data.prepared import ABOUT
 from zoo.data.sources import Reading, Source
@@ -58,7 +65,7 @@ class ImageData(TableData):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("captioning",)
-    nouns: ClassVar[Nouns] = CAPTION_NOUNS
+    nouns: ClassVar[Nouns] = CAPTIONS
     encoding = ImageCaptionEncoder
     text_options = CaptionTextOptions
     picture_options = PictureOptions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain, pairwise
 from typing import Any, ClassVar, Self
 
@@ -155,6 +155,7 @@ def _given(forest: Forest) -> NDArray[np.int64]:
     return forest.cells.cell.numpy().argsort().argsort()
 
 
+@dataclass(frozen=True)
 class ForestBatch(Batch):
     """Examples of one tree each, or of several that are adjacent."""
 
@@ -162,17 +163,30 @@ class ForestBatch(Batch):
     """The trees of an example."""
     of_nodes: ClassVar[tuple[str, ...]] = ()
     """The fields with a value for each node, in the order of the forest."""
+
     trees: Trees
+    index: Tensor
+    """(B,) number of each example in its split."""
+    text: tuple[list[str], ...] | None = field(default=None, kw_only=True)
+    """The words of each sentence as they were written; not for training."""
+    built: tuple[str | None, ...] | None = field(default=None, kw_only=True)
+    """The way in which each tree was built, None for a given tree; only when predicting."""
 
     def __len__(self) -> int:
         return len(self.trees) // self.sides
+
+    @property
+    def node_mask(self) -> Tensor:
+        """(B, M) True at the nodes of each tree, by their numbers in it; (B, sides, M) for several trees."""
+        mask = self.trees.node_mask
+        return mask if self.sides == 1 else mask.view(len(self), self.sides, mask.shape[1])
 
     def chosen(self, rows: Sequence[int]) -> Self:
         """The examples `rows`, in this order, in memory of their own on the CPU."""
         batch, places = self.to("cpu"), [self.sides * row + side for row in rows for side in range(self.sides)]
         trees = batch.trees.chosen(places)
         found: dict[str, Any] = {"trees": trees}
-        for name in (field.name for field in fields(self) if field.name != "trees"):  # type: ignore[arg-type]
+        for name in (part.name for part in fields(self) if part.name != "trees"):
             value = getattr(batch, name)
             if isinstance(value, tuple):  # of each tree
                 value = tuple(value[place] for place in places)
@@ -183,7 +197,7 @@ class ForestBatch(Batch):
             elif value is not None:
                 value = value[list(rows)]
             found[name] = value
-        return replace(self, **found)  # type: ignore[type-var]
+        return replace(self, **found)
 
     def first(self, count: int) -> Self:
         return self.chosen(range(min(count, len(self))))
@@ -194,24 +208,13 @@ class TreeBatch(ForestBatch):
     """B trees with a label at every node, or at some."""
 
     of_nodes = ("label", "evidence")
-    trees: Trees
-    index: Tensor
-    """(B,) number of each tree in its split."""
+
     label: Tensor | None
     """(N,) class of each node, NO_LABEL for a node without a label; None when predicting."""
     evidence: Tensor | None
     """(N,) True at the nodes that show the label of the root; only for the samples, which know them."""
-    text: tuple[list[str], ...] | None = None
-    """The words of each sentence as they were written; not for training."""
-    built: tuple[str | None, ...] | None = None
-    """The way in which each tree was built, None for a given tree; only when predicting."""
     typed: tuple[list[str | None], ...] | None = None
     """The typed label of each node of each tree, None without a label; only when predicting."""
-
-    @property
-    def node_mask(self) -> Tensor:
-        """(B, M) True at the nodes of each tree, by their numbers in it."""
-        return self.trees.node_mask
 
 
 @dataclass(frozen=True)
@@ -220,19 +223,6 @@ class TreePairBatch(ForestBatch):
 
     kept = ("score",)
     sides = 2
-    trees: Trees
-    index: Tensor
-    """(B,) number of each pair in its split."""
+
     score: Tensor | None
     """(B,) float32, between the grades of the spec; None when predicting."""
-    text: tuple[list[str], ...] | None = None
-    """The words of each of the 2 B sentences as they were written; not for training."""
-    built: tuple[str | None, ...] | None = None
-    """The way in which each of the 2 B trees was built, None for a given tree; only when predicting."""
-
-    @property
-    def node_mask(self) -> Tensor:
-        """(B, 2, M) True at the nodes of both trees, by their numbers in them."""
-        mask = self.trees.node_mask
-
-        return mask.view(len(self), 2, mask.shape[1])

@@ -140,16 +140,14 @@ def _counting(left: Meaning, right: Meaning) -> tuple[int, ...]:
 
 
 def labelled(tree: Tree) -> Labelled:
-    """A binary tree over any words, with the label of every node and the evidence for that of the root.
+    """A binary tree, numbered from the top, with the label of every node and the evidence for that of the root.
 
     The root is evidence. Below a node that is evidence, a part is evidence if it counts, has the worth of the node, and
     has a word with a sentiment. So evidence leads from the root down to the origin of its label: a word with this
     worth, an operator that produced it, or two sides that cancel out.
     """
-    below, order, meanings = tree.children, [tree.root], dict[int, Meaning]()
-    for node in order:  # from the top; the loop appends to the list that it reads
-        order += below[node]
-    for node in reversed(order):
+    below, meanings = tree.children, dict[int, Meaning]()
+    for node in reversed(range(len(below))):
         words = tuple(tree.words[tree.word[leaf]] for leaf in below[node] or [node] if tree.word[leaf] >= 0)
         if words in PHRASES:
             meanings[node] = Meaning(PHRASES[words], 0)
@@ -157,13 +155,13 @@ def labelled(tree: Tree) -> Labelled:
             meanings[node] = composed(*(meanings[child] for child in below[node]))
         else:
             meanings[node] = MEANINGS.get(words[0], Meaning("plain", 0))
-    evidence = [node == tree.root for node in range(len(below))]
-    for node in order:
-        if evidence[node] and below[node]:
-            left, right = (meanings[child] for child in below[node])
+    evidence = [node == 0 for node in range(len(below))]
+    for node, children in enumerate(below):
+        if evidence[node] and children:
+            left, right = (meanings[child] for child in children)
             for part in (0, 1) if left.role in MARKS else _counting(left, right):
-                child = meanings[below[node][part]]
-                evidence[below[node][part]] = child.opinion and child.worth == meanings[node].worth
+                child = meanings[children[part]]
+                evidence[children[part]] = child.opinion and child.worth == meanings[node].worth
     labels: list[str | None] = [str(meanings[node].worth + 2) for node in range(len(below))]
     return Labelled(tree._replace(label=labels), "", evidence)
 
@@ -171,15 +169,10 @@ def labelled(tree: Tree) -> Labelled:
 def generate(count: int, *, seed: int) -> Iterator[Labelled]:
     """`count` trees, strictly binary and numbered from the top; tree i depends on `seed` and i alone."""
     for index in range(count):
-        yield sentence(index, seed=seed)
-
-
-def sentence(index: int, *, seed: int) -> Labelled:
-    """Tree number `index` of the endless sequence that `seed` determines."""
-    draw = random.Random(f"sentiment {seed} {index}")
-    while True:
-        if tree := _derived(draw):
-            return labelled(tree)
+        draw = random.Random(f"sentiment {seed} {index}")
+        while (tree := _derived(draw)) is None:
+            pass
+        yield labelled(tree)
 
 
 _CONTENT = {word for category in (*WORTH, "thing") for word in CATEGORIES[category]}
