@@ -1,4 +1,4 @@
-"""What the tests of data share: files to read, data that are ready to serve, and the examples of a split."""
+"""Helpers of the tests of data: files to read, data that are ready to serve, and the examples of a split."""
 
 import csv
 import gzip
