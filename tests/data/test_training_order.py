@@ -73,7 +73,7 @@ def whole(tmp_path_factory):
 
 
 def resumed(folder, step, first, second):
-    """What a run sees that goes on with the second data where one with the first was killed, after `step`."""
+    """The batches of a run with the second data, resumed where one with the first data was killed after `step`."""
     path, module = folder / "stopped.ckpt", Recorder()
     with pytest.raises(SystemExit):
         trainer(folder, callbacks=[SaveAndStop(step, path)]).fit(Recorder(), datamodule=first)
