@@ -13,10 +13,10 @@ from zoo.errors import DataError
 
 
 def written(path: Path, content: str | bytes) -> Path:
-    """A file with this text or these bytes, packed if its name ends in .gz."""
+    """A file with these bytes, or with this text, which is packed if the name ends in .gz."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    raw = content if isinstance(content, bytes) else content.encode()
-    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    pack = gzip.compress if path.suffix == ".gz" else bytes
+    path.write_bytes(content if isinstance(content, bytes) else pack(content.encode()))
     return path
 
 
