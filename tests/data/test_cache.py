@@ -38,42 +38,40 @@ def test_after_an_error_there_is_nothing(tmp_path, error):
     assert make_once(tmp_path / "data", fill)
 
 
-def test_what_a_kill_left_is_removed(tmp_path):
-    program = """
-import os, sys, pathlib
+def started(target, make):
+    """A program that calls `make_once` with this function."""
+    program = f"""
+import os, sys, time, pathlib
 from zoo.data.cache import make_once, steps_beside
-def killed(folder):
+target = pathlib.Path(sys.argv[1])
+{make}
+make_once(target, make)
+"""
+    return subprocess.Popen([sys.executable, "-c", program, str(target)])
+
+
+def test_what_a_kill_left_is_removed(tmp_path):
+    killed = """def make(folder):
     with steps_beside(folder) as steps:
         (folder / "half").write_text("x")
         (steps / "step").write_text("x")
-        os.kill(os.getpid(), 9)
-make_once(pathlib.Path(sys.argv[1]), killed)
-"""
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "data")], timeout=60)
-    assert done.returncode == -9
+        os.kill(os.getpid(), 9)"""
+    assert started(tmp_path / "data", killed).wait(timeout=60) == -9
     assert not (tmp_path / "data").exists()
-    assert list(tmp_path.glob("data.tmp-*/half"))
-    assert list(tmp_path.glob("data.tmp-*/step"))
+    assert list(tmp_path.glob("data.tmp-*/half")) and list(tmp_path.glob("data.tmp-*/step"))
     assert make_once(tmp_path / "data", fill)
     assert not list(tmp_path.glob("data.tmp-*"))
 
 
 def test_two_processes_make_it_once(tmp_path):
-    program = """
-import os, sys, time, pathlib
-from zoo.data.cache import make_once
-target = pathlib.Path(sys.argv[1])
-def make(folder):
+    slow = """def make(folder):
     with open(target.parent / "made", "a") as file:
         file.write("x")
     time.sleep(1)
-    (folder / "a").write_text("whole")
-make_once(target, make)
-assert (target / "a").read_text() == "whole"
-"""
-    running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "data")]) for _ in range(3)]
+    (folder / "a").write_text("whole")"""
+    running = [started(tmp_path / "data", slow) for _ in range(3)]
     assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
-    assert (tmp_path / "made").read_text() == "x"
+    assert (tmp_path / "made").read_text() == "x" and (tmp_path / "data" / "a").read_text() == "whole"
 
 
 def test_a_place_that_cannot_be_written(tmp_path):

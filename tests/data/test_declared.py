@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.declared import NOTES, NoteEncoder, NoteOptions, Notes, OwnNotes
+from tests.data.serving import batches, prepared
+from zoo.data.documents.encoding import DocumentTextOptions
+from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.parts import flattened, lowered, nested, padded
 from zoo.data.sources import Source
 from zoo.data.text.vocabulary import END
@@ -19,15 +22,8 @@ ROWS = st.lists(st.lists(st.integers(4, 99), max_size=5), min_size=1, max_size=6
 NESTED = st.lists(st.lists(st.lists(st.integers(4, 99), min_size=1, max_size=4), max_size=4), min_size=1, max_size=5)
 
 
-def prepared(**options):
-    data = Notes(**options)
-    data.prepare_data()
-    data.setup()
-    return data
-
-
-def first(loader):
-    return next(iter(loader))
+def ready(**options):
+    return prepared(Notes(**options))
 
 
 # Parts
@@ -56,11 +52,8 @@ def test_rows_are_padded_behind_their_end(rows):
 def test_sentences_are_padded_to_the_widest_of_all(documents):
     values, lengths = flattened(pa.array(documents, pa.list_(pa.list_(pa.int64()))))
     ids, mask = padded(np.asarray(values), lengths)
-    assert ids.shape == (
-        len(documents),
-        max(1, *map(len, documents)) if len(documents) > 1 else max(1, len(documents[0])),
-        max([1, *(len(sentence) for document in documents for sentence in document)]),
-    )
+    widest = max([1, *(len(sentence) for document in documents for sentence in document)])
+    assert ids.shape == (len(documents), max([1, *map(len, documents)]), widest)
     for number, document in enumerate(documents):
         found = [ids[number, s][mask[number, s]].tolist() for s in range(ids.shape[1])]
         assert [row for row in found if row] == document
@@ -75,8 +68,8 @@ def test_words_in_small_letters_are_those_of_python():
 
 
 def test_a_batch_has_every_part_and_a_training_batch_those_that_training_reads(cache_dir):
-    data = prepared(loader={"batch_size": 6})
-    batch = first(data.val_dataloader())
+    data = ready(loader={"batch_size": 6})
+    batch = batches(data, "val")[0]
     assert set(batch) == {"mood", "about", "words", "long", "stars", "odd", "text", "index"}
     at = batch["index"].tolist().index(2)
     words, mask = batch["words"]
@@ -88,19 +81,18 @@ def test_a_batch_has_every_part_and_a_training_batch_those_that_training_reads(c
     assert batch["long"][at][mask[at]].tolist() == [False, False, True, False, False, False, False, True]
     assert not batch["long"][~mask].any()
     assert [data.encoder.classes or ["calm", "glad", "wild"]][0][batch["mood"][at]] == "wild"
-    assert batch["stars"][at].item() == 1.0
-    assert batch["stars"].dtype == torch.float32
+    assert batch["stars"][at].item() == 1.0 and batch["stars"].dtype == torch.float32
     assert batch["text"][at] == NOTES[2][0]
     begin = int(batch["odd"].lengths[:at].sum())
     odd = batch["odd"].values[begin : begin + int(batch["odd"].lengths[at])]
     assert odd.tolist() == [n for n, word in enumerate(NOTES[2][0].split()) if len(word) % 2]
-    assert set(first(data.train_dataloader())) == {"mood", "about", "words", "long", "stars", "index"}
+    assert set(batches(data, "train")[0]) == {"mood", "about", "words", "long", "stars", "index"}
 
 
 @pytest.mark.parametrize("tokenizer", ["whitespace", "characters", "bpe"])
 def test_what_is_typed_is_encoded_like_the_training_data(cache_dir, tmp_path, tokenizer):
-    data = prepared(text={"tokenizer": tokenizer, "vocabulary_size": 60})
-    batch = first(data.val_dataloader())
+    data = ready(text={"tokenizer": tokenizer, "vocabulary_size": 60})
+    batch = batches(data, "val")[0]
     order = batch["index"].argsort().tolist()
     torch.save(data.encoder.state(), tmp_path / "state.pt")
     again = NoteEncoder.from_state(torch.load(tmp_path / "state.pt", weights_only=True))
@@ -117,7 +109,7 @@ def test_what_is_typed_is_encoded_like_the_training_data(cache_dir, tmp_path, to
 
 
 def test_two_parts_share_a_vocabulary(cache_dir):
-    data = prepared(text={"minimum_frequency": 3})
+    data = ready(text={"minimum_frequency": 3})
     # cat: as a subject twice and in the texts three times; without the subjects "dog" would occur twice
     assert {"cat", "dog", "the"} <= set(data.encoder.vocabulary.words)
     assert "sky" not in data.encoder.vocabulary
@@ -125,7 +117,7 @@ def test_two_parts_share_a_vocabulary(cache_dir):
 
 
 def test_the_description_follows_from_the_parts(cache_dir):
-    about = prepared().describe()
+    about = ready().describe()
     train = about["splits"]["train"]
     assert train["notes"] + about["splits"]["test"]["notes"] == len(NOTES)
     assert sum(train["classes"].values()) == train["notes"]
@@ -140,36 +132,30 @@ def test_examples_that_are_left_out_are_counted(cache_dir, caplog, monkeypatch):
     long = ("one", "a b c d e f g h", "calm", 2)
     monkeypatch.setattr(Notes, "rows", [*NOTES, long, long, ("no stars", "none", "calm", 0)])
     with caplog.at_level("INFO", "zoo"):
-        about = prepared(loader={"on_bad_row": "skip"}, split={"test": 0.2}).describe()
-    gone = about["splits"]["train"].get("dropped", {}).get("longer than 6 words", 0)
-    tested = about["splits"]["test"]["notes"]
-    assert gone >= 1
-    assert about["splits"]["train"]["notes"] + tested + gone == len(NOTES) + 2
+        about = ready(loader={"on_bad_row": "skip"}, split={"test": 0.2}).describe()
+    gone = about["splits"]["train"]["dropped"]["longer than 6 words"]
+    assert about["splits"]["train"]["notes"] + about["splits"]["test"]["notes"] + gone == len(NOTES) + 2
     assert about["skipped"] == {"no stars": 1}
     assert f"train: left out {gone} longer than 6 words" in caplog.text
+    assert "notes: left out 1 rows: 1 no stars" in caplog.text
 
 
 def test_a_label_that_training_does_not_have_is_a_bad_row(cache_dir, monkeypatch):
-    monkeypatch.setattr(Notes, "open_sample", lambda self: _with_val([("x", "y", "calmm", 1)]))
+    splits = {"train": lambda bad: iter(NOTES), "val": lambda bad: iter([("x", "y", "calmm", 1)])}
+    monkeypatch.setattr(Notes, "open_sample", lambda self: Source("x", "x", {}, splits))
     with pytest.raises(DataError, match=r"note 1: unknown label: 'calmm' does not .* did you mean 'calm'\?"):
-        prepared()
-
-
-def _with_val(rows):
-    return Source("x", "x", {}, {"train": lambda bad: iter(NOTES), "val": lambda bad: iter(rows)})
+        ready()
 
 
 def test_no_token_is_frequent_enough(cache_dir):
-    message = (
-        r"^the notes: no token occurs 99 times in 5 training notes; data\.text\.minimum_frequency=1 keeps every tok"
-    )
+    message = r"^the notes: no token occurs 99 times in 5 training notes; data\.text\.minimum_frequency=1 keeps every t"
     with pytest.raises(DataError, match=message):
-        prepared(text={"minimum_frequency": 99})
+        ready(text={"minimum_frequency": 99})
     assert not [path for path in (cache_dir / "notes").iterdir() if path.suffix != ".lock"]
 
 
 def test_subwords_and_special_tokens_are_as_many_as_the_size(cache_dir):
-    data = prepared(text={"tokenizer": "bpe", "vocabulary_size": 40})
+    data = ready(text={"tokenizer": "bpe", "vocabulary_size": 40})
     assert len(data.encoder.vocabulary) == 40
     assert data.encoder.vocabulary.words[:2] == ["<pad>", "<unk>"]
     assert data.describe()["splits"]["val"]["unknown_rate"] == 0
@@ -178,10 +164,10 @@ def test_subwords_and_special_tokens_are_as_many_as_the_size(cache_dir):
 def test_no_example_is_left(cache_dir, monkeypatch):
     monkeypatch.setattr(Notes, "rows", [("one", "a b c d e f g h", "calm", 2)] * 5)
     with pytest.raises(DataError, match=r"the notes: no notes are left to train on; left out: \d longer than 6 words"):
-        prepared()
+        ready()
     monkeypatch.setattr(Notes, "rows", [])
     with pytest.raises(DataError, match="the notes: no notes in the train split"):
-        prepared()
+        ready()
 
 
 # The cache
@@ -191,7 +177,7 @@ def test_data_are_prepared_once_and_anew_if_something_changes(cache_dir, caplog,
     def runs(**options):
         caplog.clear()
         with caplog.at_level("INFO", "zoo"):
-            prepared(**options)
+            ready(**options)
         return "preparing" in caplog.text
 
     assert runs()
@@ -215,7 +201,7 @@ def test_the_files_of_prepared_data(cache_dir, monkeypatch):
         (folder / "own.arrow").write_text("mine")
 
     monkeypatch.setattr(Notes, "store", store)
-    prepared()
+    ready()
     (folder,) = (folder for folder in (cache_dir / "notes").iterdir() if folder.is_dir())
     assert sorted(file.name for file in folder.iterdir()) == ["about.json", "encoder.json", "examples", "own.arrow"]
 
@@ -227,11 +213,11 @@ def test_damaged_and_missing_preparations(cache_dir, name, content):
         Notes().setup()
     with pytest.raises(DataError, match=r"notes: call prepare_data\(\) and setup\(\) first"):
         Notes().train_dataloader()
-    prepared()
+    ready()
     file = next(cache_dir.rglob(name))
     file.unlink() if content is None else file.write_text(content)
     with pytest.raises(DataError, match=rf"^{file.parent}: the prepared data is damaged .* delete this folder and run"):
-        prepared()
+        ready()
 
 
 def test_an_error_of_the_family_is_not_damage(cache_dir, monkeypatch):
@@ -240,17 +226,17 @@ def test_an_error_of_the_family_is_not_damage(cache_dir, monkeypatch):
 
     monkeypatch.setattr(Notes, "set_spec", refuse)
     with pytest.raises(ConfigError, match=r"^data\.width=0: expected a whole number from 1 on$"):
-        prepared()
+        ready()
 
 
 def test_examples_stay_on_the_disk(cache_dir, monkeypatch):
     """Prepared data are mapped into memory: their size does not matter."""
     monkeypatch.setattr(Notes, "rows", NOTES * 1500)
-    prepared()
+    ready()
     stored = sum(file.stat().st_size for file in cache_dir.rglob("*.arrow"))
     assert stored > 600_000
     before = pa.total_allocated_bytes()
-    data = prepared()
+    data = ready()
     assert pa.total_allocated_bytes() - before < stored / 20
     for _, _batch in zip(range(20), data.train_dataloader(), strict=False):
         assert pa.total_allocated_bytes() - before < stored / 10
@@ -258,10 +244,10 @@ def test_examples_stay_on_the_disk(cache_dir, monkeypatch):
 
 def test_parallel_processes_give_the_same_examples(cache_dir, tmp_path, monkeypatch):
     monkeypatch.setattr(Notes, "rows", [(f"{text} {n}", *rest) for n in range(300) for text, *rest in NOTES])
-    alone = prepared()
+    alone = ready()
     monkeypatch.setattr("zoo.data.stored.PARALLEL", 500)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    parallel = prepared(loader={"cache_dir": str(tmp_path / "other")})
+    parallel = ready(loader={"cache_dir": str(tmp_path / "other")})
     assert parallel.encoder.state() == alone.encoder.state()
     for one, other in zip(alone.train_dataloader(), parallel.train_dataloader(), strict=True):
         assert torch.equal(one["index"], other["index"]) and torch.equal(one["words"].values, other["words"].values)
@@ -270,7 +256,7 @@ def test_parallel_processes_give_the_same_examples(cache_dir, tmp_path, monkeypa
 @pytest.mark.parametrize("limit", [{"batch_size": 8}, {"max_tokens": 90}])
 def test_processes_share_every_epoch(cache_dir, monkeypatch, limit):
     monkeypatch.setattr(Notes, "rows", NOTES * 10)
-    data = prepared(loader=limit)
+    data = ready(loader=limit)
     monkeypatch.setattr(Notes, "_world_size", 2)
     for split, epoch in (("train", 0), ("train", 1), ("val", 0), ("test", 0)):
         seen = []
@@ -284,11 +270,10 @@ def test_processes_share_every_epoch(cache_dir, monkeypatch, limit):
 
 def test_the_seed_of_a_run_changes_the_order_and_not_the_splits(cache_dir, monkeypatch):
     monkeypatch.setattr(Notes, "rows", [(f"{text} {n}", *rest) for n in range(10) for text, *rest in NOTES])
-    first, second = (prepared(loader={"seed": seed, "batch_size": 7}) for seed in (1, 2))
-    tests = [sorted(text for batch in data.test_dataloader() for text in batch["text"]) for data in (first, second)]
-    assert tests[0] == tests[1]
-    other = prepared(split={"seed": 2})
-    assert sorted(text for batch in other.test_dataloader() for text in batch["text"]) != tests[0]
+    first, second = (ready(loader={"seed": seed, "batch_size": 7}) for seed in (1, 2))
+    every = (first, second, ready(split={"seed": 2}))
+    tests = [sorted(text for batch in batches(data, "test") for text in batch["text"]) for data in every]
+    assert tests[0] == tests[1] != tests[2]
     orders = [[batch["index"].tolist() for batch in data.train_dataloader()] for data in (first, first, second)]
     assert orders[0] == orders[1] != orders[2]
 
@@ -302,11 +287,7 @@ def test_one_message_for_each_failure_of_a_corpus(cache_dir, tmp_path):
         (None, ConfigError, f"data.source is not set; expected: {expected}"),
         ("hub", ConfigError, f"data.source=hub: notes is not on the Hugging Face hub; expected: {expected}"),
         (str(tmp_path / "none"), DataError, rf"none: No such file .* \(data.source\); expected: {expected}"),
-        (
-            str(tmp_path),
-            DataError,
-            f"{tmp_path}: the folder is empty; expected a folder with notes.txt; or use",
-        ),
+        (str(tmp_path), DataError, f"{tmp_path}: the folder is empty; expected a folder with notes.txt; or use"),
     ):
         with pytest.raises(error, match=message):
             Notes(source=source).open_source()
@@ -334,8 +315,36 @@ def test_options_are_those_of_the_family_and_no_file_is_read(cache_dir):
 
 def test_what_other_processes_get_holds_no_data_module(cache_dir):
     """With the module they would get its open files, such as the pixels that are being written."""
-    data = prepared()
+    data = ready()
     for split in ("train", "val"):
         number = data.numbering(data.encoder, split)
         assert number.func.__self__ is data.encoder
         assert not any(value is data for value in vars(data.encoder).values())
+
+
+# Groups of keys in Python code. Wrong values on the command line are in tests/run/test_messages.py.
+
+
+@pytest.mark.parametrize(
+    ("cls", "options", "message"),
+    [
+        (LoaderOptions, {"batchsize": 3}, "data.loader.batchsize: unknown key; did you mean data.loader.batch_size?"),
+        (LoaderOptions, {"batch_size": "8"}, "data.loader.batch_size=8: expected a whole number from 1 on, found '8'"),
+        (LoaderOptions, 8, "data.loader=8: expected a group of keys, found 8"),
+        (DocumentTextOptions, {"zzz": 3}, "data.text.zzz: unknown key; available: language, lower"),
+    ],
+)
+def test_wrong_options(cls, options, message):
+    with pytest.raises(ConfigError) as error:
+        cls.of(options)
+    assert str(error.value).startswith(message)
+
+
+def test_options_given_in_code_are_held_against_their_types_too():
+    with pytest.raises(ConfigError, match=r"data.sample.train=0: expected a whole number from 1 on"):
+        SampleOptions(train=0)
+
+
+def test_the_limit_of_a_batch():
+    assert LoaderOptions().limit == {"batch_size": 64}
+    assert LoaderOptions(max_tokens=100).limit == {"max_tokens": 100}

@@ -6,6 +6,7 @@ import zipfile
 import pytest
 from PIL import Image
 
+from tests.data import serving
 from zoo.data.cloze.books import Books
 from zoo.data.cloze.cnn import _read_folder
 from zoo.data.documents.own import OwnDocuments
@@ -22,8 +23,7 @@ from zoo.visualize.captioning import CaptioningView
 
 def written(folder, *names):
     for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("some words")
+        serving.written(folder / name, "some words")
     return folder
 
 
@@ -48,10 +48,9 @@ def test_files_of_a_folder(tmp_path):
 
 
 def test_a_hidden_file_that_is_named_is_read_and_a_folder_of_them_is_explained(tmp_path):
-    table = "text,label\n" + "".join(f"text {n},{n % 2}\n" for n in range(4))
     for name in (".csv", ".own.csv"):
-        (tmp_path / name).write_text(table)
-        assert len(list(OwnDocuments(path=str(tmp_path / name)).open_source().splits["train"](BadRows()))) == 4
+        path = serving.table(tmp_path / name, [(f"text {n}", n % 2) for n in range(4)])
+        assert len(list(OwnDocuments(path=path).open_source().splits["train"](BadRows()))) == 4
     with pytest.raises(DataError, match="all names in this folder begin with a dot, and such files are ignored; exp"):
         OwnDocuments(path=str(tmp_path)).open_source()
 
@@ -61,32 +60,21 @@ def test_books(tmp_path):
     assert [os.path.basename(file) for file, *_ in source.identity["books"]] == ["a.md", "b.txt"]
 
 
-def test_questions(tmp_path):
-    (tmp_path / "._1.question").write_bytes(b"\x00\xff")
+def test_questions_and_points(tmp_path):
+    written(tmp_path, "train.txt", "test.txt", "._train.txt", ".x.tsp", "._1.question")
     assert list(_read_folder(tmp_path, BadRows())) == []
-
-
-def test_points(tmp_path):
-    written(tmp_path, "train.txt", "test.txt", "._train.txt", ".x.tsp")
     found = OwnPoints(path=str(tmp_path), goal="order")._files(tmp_path)
-    assert {split: [file.name for file in files] for split, files in found.items()} == {
-        "train": ["train.txt"],
-        "test": ["test.txt"],
-    }
+    assert found == {split: [tmp_path / f"{split}.txt"] for split in ("train", "test")}
 
 
 def test_images(tmp_path):
+    """A pipe and a link to itself are not waited for."""
     Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
     written(tmp_path, "._a.png", ".trash/b.png")
     (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
     os.mkfifo(tmp_path / "pipe.png")
     assert [[name for name, _ in found] for _, found in image_files(tmp_path)] == [["a.png"]]
     assert CaptioningView().read([str(tmp_path)], None) == [tmp_path / "a.png"]
-
-
-@pytest.mark.parametrize("name", ["pipe.png", "loop.png"])
-def test_a_pipe_and_a_link_to_itself_are_not_waited_for(tmp_path, name):
-    os.mkfifo(tmp_path / "pipe.png")
-    (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
-    with pytest.raises(UnusablePicture, match=name):
-        decode(tmp_path / name)
+    for name in ("pipe.png", "loop.png"):
+        with pytest.raises(UnusablePicture, match=name):
+            decode(tmp_path / name)

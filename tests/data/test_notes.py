@@ -1,6 +1,5 @@
 """Notes on data with which a score would deceive; and splits that have each class by its share."""
 
-import csv
 from collections import Counter
 
 import datasets
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.data.serving import prepared, table
 from zoo.data.documents.own import OwnDocuments
 from zoo.data.notes import key, majority, repeated
 from zoo.data.options import SplitOptions
@@ -17,17 +17,8 @@ from zoo.data.stored import draw_splits, spread
 from zoo.errors import DataError
 
 
-def table(path, documents):
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("text", "label"), *documents])
-    return str(path)
-
-
 def own(path, **options):
-    data = OwnDocuments(**{"path": path, "text": {"minimum_frequency": 1}, **options})
-    data.prepare_data()
-    data.setup()
-    return data
+    return prepared(OwnDocuments(**{"path": path, "text": {"minimum_frequency": 1}, **options}))
 
 
 def notes(data):
@@ -60,13 +51,12 @@ def test_the_same_document_in_other_case_is_the_same(tmp_path, cache_dir):
 
 
 @pytest.mark.parametrize(
-    ("counts", "share"), [((75, 25), "75%"), ((74, 26), None), ((60, 20, 20), None), ((70, 15, 15), "70%")]
+    ("counts", "shares"), [((75, 25), ["75%"]), ((74, 26), []), ((60, 20, 20), []), ((70, 15, 15), ["70%"])]
 )
-def test_a_majority(counts, share):
+def test_a_majority(counts, shares):
     found = majority({str(number): count for number, count in enumerate(counts)}, "pictures")
-    assert found == (
-        [f"{share} of the training pictures are of class '0': always predicting it is right as often"] if share else []
-    )
+    always = "of the training pictures are of class '0': always predicting it is right as often"
+    assert found == [f"{share} {always}" for share in shares]
 
 
 def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):
@@ -75,9 +65,7 @@ def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):
     assert "a training sentence has 1.0 words on average: data.text.tokenizer=words does not cut" in " ".join(found)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("".join(f"{chr(0x4E00 + n) * 3}\tgood number {n}\n" for n in range(40)), encoding="utf-8")
-    data = Parallel(path=str(pairs), text={"minimum_frequency": 1, "tokenizer": "whitespace"})
-    data.prepare_data()
-    data.setup()
+    data = prepared(Parallel(path=str(pairs), text={"minimum_frequency": 1, "tokenizer": "whitespace"}))
     assert "a training source has 1.0 words on average" in " ".join(notes(data))
     assert "a training target" not in " ".join(notes(data))
 
@@ -166,9 +154,8 @@ def test_too_few_documents_for_their_classes(tmp_path, cache_dir):
 def test_twenty_rows_with_a_class_of_one(tmp_path, cache_dir):
     rows = [(f"the text {n} and more of the same", "a" if n % 2 else "b") for n in range(19)] + [("the rare one", "c")]
     data = own(table(tmp_path / "a.csv", rows), text={"minimum_frequency": None})
-    splits = data.describe()["splits"]
-    assert splits["train"]["classes"]["c"] == 1
-    assert [splits[name]["documents"] for name in ("train", "val", "test")] == [16, 2, 2]
+    assert data.describe()["splits"]["train"]["classes"]["c"] == 1
+    assert data.sizes == {"train": 16, "val": 2, "test": 2}
     assert data.encoder.vocabulary.words[2:4] == ["the", "and"]  # twice is often enough in so few
     (batch,) = data.train_dataloader()
     assert len(batch) == 16

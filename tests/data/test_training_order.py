@@ -4,6 +4,7 @@ import pytest
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 
+from tests.data.serving import batches, prepared
 from zoo.data.documents.ag_news import AgNews
 from zoo.errors import DataError
 
@@ -16,7 +17,7 @@ class Recorder(LightningModule):
     def __init__(self):
         super().__init__()
         self.weight = torch.nn.Parameter(torch.zeros(()))
-        self.seen, self.tested = [], []
+        self.seen = []
 
     def training_step(self, batch, number):
         self.seen.append((self.current_epoch, number, batch.index.tolist()))
@@ -24,9 +25,6 @@ class Recorder(LightningModule):
 
     def validation_step(self, batch, number):
         pass
-
-    def test_step(self, batch, number):
-        self.tested += batch.index.tolist()
 
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), 0.1)
@@ -74,35 +72,30 @@ def whole(tmp_path_factory):
     return module.seen
 
 
+def resumed(folder, step, first, second):
+    """The batches of a run with the second data, resumed where one with the first data was killed after `step`."""
+    path, module = folder / "stopped.ckpt", Recorder()
+    with pytest.raises(SystemExit):
+        trainer(folder, callbacks=[SaveAndStop(step, path)]).fit(Recorder(), datamodule=first)
+    trainer(folder).fit(module, datamodule=second, ckpt_path=path)
+    return module.seen
+
+
 @pytest.mark.parametrize(("step", "workers"), [(2, 0), (4, 2), (5, 0), (8, 2), (10, 0)])
 def test_resumed_where_it_stood(tmp_path, whole, step, workers):
-    path = tmp_path / "stopped.ckpt"
-    with pytest.raises(SystemExit):
-        trainer(tmp_path, callbacks=[SaveAndStop(step, path)]).fit(Recorder(), datamodule=data())
-    module = Recorder()
-    trainer(tmp_path).fit(module, datamodule=data(loader={"num_workers": workers}), ckpt_path=path)
-    assert module.seen == whole[step:]
+    assert resumed(tmp_path, step, data(), data(loader={"num_workers": workers})) == whole[step:]
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"loader": {"batch_size": 5}}, {"sample": {"train": 60, "val": 10, "test": 13}}],
-)
+@pytest.mark.parametrize("changed", [{"loader": {"batch_size": 5}}, {"sample": {"train": 60, "val": 10, "test": 13}}])
 def test_other_batches_in_the_middle_of_an_epoch_are_refused(tmp_path, changed):
-    path = tmp_path / "stopped.ckpt"
-    with pytest.raises(SystemExit):
-        trainer(tmp_path, callbacks=[SaveAndStop(2, path)]).fit(Recorder(), datamodule=data())
     with pytest.raises(DataError, match=r"within an epoch of other data or batches \(.* -> .*\): continue with"):
-        trainer(tmp_path).fit(Recorder(), datamodule=data(**changed), ckpt_path=path)
+        resumed(tmp_path, 2, data(), data(**changed))
 
 
 def test_drawn_batches_in_the_middle_of_an_epoch_of_sorted_ones_are_refused(monkeypatch):
     """Also where the checkpoint is of a time when all were sorted and it did not say so."""
     monkeypatch.setattr(AgNews, "training_order", lambda data, part: data._bucketed(part, 1))
-    drawn = data()
-    drawn.prepare_data()
-    drawn.setup("fit")
-    loader = drawn.train_dataloader()
+    loader = prepared(data()).train_dataloader()
     state = loader.state_dict()
     assert state.pop("pool") == 1
     loader.load_state_dict(state)
@@ -111,14 +104,9 @@ def test_drawn_batches_in_the_middle_of_an_epoch_of_sorted_ones_are_refused(monk
         next(iter(loader))
 
 
-def test_other_batches_after_a_whole_epoch_are_not(tmp_path, whole):
-    path = tmp_path / "stopped.ckpt"
-    first = trainer(tmp_path, max_epochs=1)
-    first.fit(Recorder(), datamodule=data())
-    first.save_checkpoint(path)
-    module = Recorder()
-    trainer(tmp_path, max_epochs=2).fit(module, datamodule=data(loader={"batch_size": 25}), ckpt_path=path)
-    assert [(epoch, len(batch)) for epoch, _, batch in module.seen] == [(1, 25), (1, 25)]
+def test_other_batches_after_a_whole_epoch_are_not(tmp_path):
+    seen = resumed(tmp_path, 5, data(), data(loader={"batch_size": 25}))
+    assert [(epoch, len(batch)) for epoch, _, batch in seen] == [(1, 25)] * 2 + [(2, 25)] * 2
 
 
 def test_overfitting_sees_the_same_batches_every_epoch(tmp_path):
@@ -131,10 +119,6 @@ def test_overfitting_sees_the_same_batches_every_epoch(tmp_path):
 
 def test_the_loaders_leave_the_random_state_alone(cache_dir):
     """Else a resumed run, which makes its loaders anew, would have another dropout from then on."""
-    module = data()
-    module.prepare_data()
-    module.setup()
-    state = torch.get_rng_state()
-    for loader in (module.train_dataloader(), module.val_dataloader(), module.test_dataloader()):
-        list(loader)
+    module, state = prepared(data()), torch.get_rng_state()
+    assert all(batches(module, split) for split in ("train", "val", "test"))
     assert torch.equal(torch.get_rng_state(), state)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.data.pairs.toy import Toy, prepared
-from tests.data.test_notes import table
+from tests.data.pairs.toy import Toy
+from tests.data.serving import prepared, table
 from zoo.cli import main
 from zoo.data.documents.yelp import Yelp
 from zoo.visualize.describe import MOST_CLASSES, description

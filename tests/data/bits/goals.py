@@ -13,8 +13,9 @@ KINDS = (CopyBits, RepeatCopies, Recall, Ngrams, PrioritySorts)
 
 
 def stream(kind: type[BitStream] = CopyBits, **options: Any) -> BitStream:
-    """Data of a kind, ready; `batch_size` and `workers` are of its loader."""
-    loader = {"batch_size": options.pop("batch_size", 4), "num_workers": options.pop("workers", 0), "seed": 1}
+    """Data of a kind, ready; `batch_size`, `workers` and `seed` are of its loader."""
+    loader = {"batch_size": options.pop("batch_size", 4), "num_workers": options.pop("workers", 0)}
+    loader["seed"] = options.pop("seed", 1)
     sample = {"train": 24, "val": 5, "test": 3, "seed": 4, **options.pop("sample", {})}
     made = kind(sample=sample, loader=loader, **options)
     made.setup()

@@ -1,9 +1,11 @@
 """Questions cut from a folder of books, and from texts on the command line."""
 
 import json
+from collections import Counter
 
 import pytest
 
+from tests.data.serving import prepared, served, written
 from zoo.cli import main
 from zoo.data.cloze.books import Books, BookSplitOptions, _parts
 from zoo.data.cloze.cutting import Book
@@ -24,56 +26,43 @@ def story(number, sentences=60):
 
 @pytest.fixture
 def shelf(tmp_path):
-    folder = tmp_path / "shelf"
-    folder.mkdir()
     for number in range(6):
-        (folder / f"story{number}.{'md' if number % 2 else 'txt'}").write_text(story(number))
-    (folder / "index.tsv").write_text("no book")
-    return folder
+        written(tmp_path / "shelf" / f"story{number}.{'md' if number % 2 else 'txt'}", story(number))
+    return written(tmp_path / "shelf" / "index.tsv", "no book").parent
 
 
-def prepared(path, **options):
-    data = Books(path=str(path), **{"split": {"val": 1, "test": 2}} | options)
-    data.prepare_data()
-    data.setup()
-    return data
+def books(path, **options):
+    return prepared(Books(path=str(path), **{"split": {"val": 1, "test": 2}} | options))
 
 
 def years(data, split):
     """The number of questions of a split by their story."""
-    loader = {"val": data.val_dataloader, "test": data.test_dataloader}[split]()
-    found = [text.document[2] for batch in loader for text in batch.text]
-    return {year: found.count(year) for year in found}
+    return Counter(text.document[2] for text in served(data, split, "text"))
 
 
 def test_whole_books_are_kept_for_validation_and_test(shelf, cache_dir):
-    data = prepared(shelf)
+    data = books(shelf)
     assert data.sizes == {"train": 3 * 40, "val": 40, "test": 2 * 40}
     assert data.source_description == f"path: {shelf}, 240 NE questions cut from 6 books"
     val, test = years(data, "val"), years(data, "test")
-    assert list(val.values()) == [40]
-    assert list(test.values()) == [40, 40]
-    assert not set(val) & set(test)
-    others = {frozenset(years(prepared(shelf, split={"val": 1, "test": 2, "seed": n}), "test")) for n in range(5)}
+    assert [*val.values(), *test.values()] == [40] * 3 == [40] * len(val | test)
+    others = {frozenset(years(books(shelf, split={"val": 1, "test": 2, "seed": n}), "test")) for n in range(5)}
     assert len(others) > 1
     assert not any("are in train" in note for note in data.describe()["notes"])
 
 
 def test_kinds_and_strides(shelf, cache_dir):
-    data = prepared(shelf, kind="CN", stride=21)
+    data = books(shelf, kind="CN", stride=21)
     assert data.sizes == {"train": 3 * 2, "val": 2, "test": 2 * 2}
-    (batch,) = data.test_dataloader()
-    for text, answer in zip(batch.text, batch.answer.tolist(), strict=True):
-        assert set(text.candidates) < set(THINGS)
-        assert text.candidates[answer] in text.document
+    for text, answer in served(data, "test", "text", "answer"):
+        assert set(text.candidates) < set(THINGS) and text.candidates[answer] in text.document
 
 
 def test_one_book_gives_its_last_tenths(shelf, cache_dir):
     (shelf / "long.txt").write_text(story(7, 400))
-    data = prepared(shelf / "long.txt")
+    data = books(shelf / "long.txt")
     assert data.sizes == {"train": 300, "val": 20, "test": 20}
-    (batch,) = data.test_dataloader()
-    assert all(int(text.query[-2]) >= 380 for text in batch.text)
+    assert all(int(text.query[-2]) >= 380 for text in served(data, "test", "text"))
 
 
 def test_a_chapter_on_the_border_of_two_splits_is_cut():
@@ -86,23 +75,21 @@ def test_a_chapter_on_the_border_of_two_splits_is_cut():
 def test_the_same_sentences_are_asked_about_once(tmp_path, cache_dir):
     for name in ("a.txt", "b.txt", "c.txt"):
         (tmp_path / name).write_text(f"{story(1)}\n\n# Once more\n\n{story(1)}")
-    data = prepared(tmp_path, split={"val": 1, "test": 1})
+    data = books(tmp_path, split={"val": 1, "test": 1})
     assert data.sizes == {"train": 40, "val": 40, "test": 40}
 
 
 def test_too_few_books_and_no_questions(shelf, cache_dir):
-    with pytest.raises(
-        ConfigError, match=r"data.split: val=3 and test=3 of 6 books leave none to train on; set smaller"
-    ):
-        prepared(shelf, split=None)
+    with pytest.raises(ConfigError, match=r"split: val=3 and test=3 of 6 books leave none to train on; set smaller"):
+        books(shelf, split=None)
     with pytest.raises(DataError, match=r"none: No such file .*\(data.path\); expected: a folder of books"):
-        prepared(shelf / "none")
+        books(shelf / "none")
     with pytest.raises(ConfigError, match=r"data.split.val=0.1: expected"):
         Books(path="x", split={"val": 0.1})
     for number in range(6):
         (shelf / f"story{number}.{'md' if number % 2 else 'txt'}").write_text("Nobody slept.")
     with pytest.raises(DataError, match="no question in the train split; a question needs twenty-one"):
-        prepared(shelf)
+        books(shelf)
 
 
 # the command
@@ -129,40 +116,35 @@ def test_questions_are_cut_from_texts_written_and_read_again(tmp_path, cache_dir
     assert [(tmp_path / "more" / name).read_bytes() for name in names] == [(out / name).read_bytes() for name in names]
 
 
-def test_a_text_without_a_question_is_not_written(tmp_path, cache_dir, capsys):
-    (tmp_path / "short.txt").write_text(story(0, 60))
-    with pytest.raises(SystemExit):
-        main(f"data cbt --from-text {tmp_path}/short.txt data.kind=CN --write {tmp_path}/out".split())
-    assert "short.txt: no question in the val split; a question needs twenty-one" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 def test_two_books_of_one_name_are_refused(shelf):
-    (shelf / "story0.md").write_text(story(9))
+    written(shelf / "story0.md", story(9))
     with pytest.raises(ConfigError, match=r"story0\.txt: has the name of another book, .*story0\.md"):
-        prepared(shelf)
-
-
-def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys):
-    (tmp_path / "one.txt").write_text(story(0, 300))
-    (tmp_path / "two.txt").write_bytes(b"B\xf6b slept.")
-    with pytest.raises(SystemExit):
-        main(["data", "books", f"data.path={tmp_path}", "--write", str(tmp_path / "out")])
-    assert "two.txt, line 1: not UTF-8" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-    (tmp_path / "taken").write_text("a file")
-    with pytest.raises(SystemExit):
-        main(["data", "cbt", "--write", str(tmp_path / "taken")])
-    assert "taken: cannot be written: File exists" in capsys.readouterr().err
+        books(shelf)
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (
-            ["cbt", "--from-text", "none.txt"],
-            "none.txt: No such file or directory (--from-text); expected: a plain text",
-        ),
+        ("cbt --from-text {0}/short.txt data.kind=CN", "short.txt: no question in the val split; a question needs"),
+        ("books data.path={0}/broken", "two.txt, line 1: not UTF-8"),
+        ("cbt", "out: cannot be written: File exists"),
+    ],
+)
+def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys, words, problem):
+    written(tmp_path / "short.txt", story(0, 60)), written(tmp_path / "broken" / "one.txt", story(0, 300))
+    written(tmp_path / "broken" / "two.txt", b"B\xf6b slept.")
+    if words == "cbt":
+        written(tmp_path / "out", "a file")
+    with pytest.raises(SystemExit):
+        main(f"data {words} --write {{0}}/out".format(tmp_path).split())
+    assert problem in capsys.readouterr().err
+    assert (tmp_path / "out").is_file() == (words == "cbt") and not (tmp_path / "out").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["cbt", "--from-text", "none"], "none: No such file or directory (--from-text); expected: a plain text"),
         (["cbt", "--from-text", __file__, "data.kind=V"], "--from-text: data.kind=V: NE and CN can be found in plain"),
         (["cnn", "--from-text", __file__], "--from-text: data=cnn is not made from plain text; data=cbt is"),
         (["cnn", "--write", "out"], "--write: data=cnn cannot be written as files"),

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
+from tests.data.serving import batches, prepared, served
 from zoo.data.cloze.cbt import ChildrensBookTest
 from zoo.data.cloze.cnn import Cnn, DailyMail
 from zoo.data.cloze.module import MISSING
@@ -17,21 +18,8 @@ from zoo.errors import ConfigError, DataError
 SMALL = {"train": 60, "val": 20, "test": 30}
 
 
-def prepared(cls=ChildrensBookTest, **options):
-    data = cls(**{"sample": SMALL} | options)
-    data.prepare_data()
-    data.setup()
-    return data
-
-
-def sizes(data):
-    return {name: part["questions"] for name, part in data.describe()["splits"].items()}
-
-
-def answers(data, split):
-    loader = {"train": data.train_dataloader, "val": data.val_dataloader, "test": data.test_dataloader}[split]()
-    found = [(int(i), int(answer)) for batch in loader for i, answer in zip(batch.index, batch.answer, strict=True)]
-    return [answer for _, answer in sorted(found)]
+def corpus(cls=ChildrensBookTest, **options):
+    return prepared(cls(**{"sample": SMALL} | options))
 
 
 # samples
@@ -47,8 +35,8 @@ def answers(data, split):
     ],
 )
 def test_samples(cls, options, said, cache_dir):
-    data = prepared(cls, **options)
-    assert sizes(data) == SMALL == data.sizes
+    data = corpus(cls, **options)
+    assert data.sizes == SMALL
     assert data.source_description == f"sample: 110 generated {said}, seed 1"
     assert data.spec.vocabulary_size == len(data.encoder.vocabulary)
     assert data.spec.blank == 2
@@ -60,33 +48,29 @@ def test_samples(cls, options, said, cache_dir):
     assert len(about["examples"]) == 3
     given = {"kind": "NE", "anonymous": cls is not ChildrensBookTest} | options
     questions = list(stories.generate(110, seed=1, **given))
-    assert answers(data, "train") == [one.candidates.index(one.answer) for one in questions[:60]]
-    assert answers(data, "test") == [one.candidates.index(one.answer) for one in questions[80:]]
+    for split, part in (("train", questions[:60]), ("test", questions[80:])):
+        assert served(data, split, "answer") == [one.candidates.index(one.answer) for one in part]
     vocabulary = data.encoder.vocabulary
-    for batch in data.val_dataloader():
-        for b, number in enumerate(batch.index.tolist()):
-            question, text = questions[60 + number], batch.text[b]
-            words = [word for sentence in question.sentences for word in sentence]
-            assert text.document == words
-            assert batch.document[b][batch.document_mask[b]].tolist() == vocabulary.encode(words)
-            asked = batch.query[b][batch.query_mask[b]].tolist()
-            assert [vocabulary.words[word] for word in asked] == question.query
-            told = [n in question.evidence for n, sentence in enumerate(question.sentences) for _ in sentence]
-            assert batch.evidence[b][batch.document_mask[b]].tolist() == told
-            right = batch.occurrence[b] == batch.answer[b]
-            assert [words[at] for at in right.nonzero()[:, 0].tolist()] == [question.answer] * int(right.sum())
-            assert right.any()
+    fields = ("document", "document_mask", "query", "query_mask", "evidence", "occurrence", "answer", "text")
+    for question, one in zip(questions[60:80], served(data, "val", *fields), strict=True):
+        document, mask, query, query_mask, evidence, occurrence, answer, text = one
+        words = [word for sentence in question.sentences for word in sentence]
+        assert text.document == words and document[mask].tolist() == vocabulary.encode(words)
+        assert vocabulary.decode(query[query_mask].tolist()) == question.query
+        told = [n in question.evidence for n, sentence in enumerate(question.sentences) for _ in sentence]
+        assert evidence[mask].tolist() == told
+        assert {words[at] for at in (occurrence == answer).nonzero()[:, 0].tolist()} == {question.answer}
 
 
 def test_the_sample_has_names_and_things_alone(cache_dir):
     with pytest.raises(ConfigError, match=r"data.kind=V: the sample removes only NE or CN; use one of these, data."):
-        prepared(kind="V")
+        corpus(kind="V")
     with pytest.raises(ConfigError, match=r"data.kind=NN: expected NE, CN, V or P"):
         ChildrensBookTest(kind="NN")
 
 
 def test_description(cache_dir):
-    about = prepared().describe()
+    about = corpus().describe()
     questions = list(stories.generate(110, seed=1))[:60]
     train = about["splits"]["train"]
     assert train["query_words"]["max"] == max(len(one.query) for one in questions)
@@ -108,8 +92,7 @@ def test_description(cache_dir):
 
 def official(folder, kind="NE"):
     for name, count in (("train", 12), ("valid_2000ex", 4), ("test_2500ex", 5)):
-        blocks = [block(n + len(name)) for n in range(count)]
-        write_blocks(folder / f"cbtest_{kind}_{name}.txt", blocks)
+        write_blocks(folder / f"cbtest_{kind}_{name}.txt", [block(n + len(name)) for n in range(count)])
     return folder
 
 
@@ -117,24 +100,24 @@ def test_the_official_folder(tmp_path, cache_dir):
     official(tmp_path / "CBTest" / "data", "NE")
     official(tmp_path / "CBTest" / "data", "CN")
     for path in (tmp_path / "CBTest", tmp_path / "CBTest" / "data"):
-        data = prepared(source=str(path), kind="CN")
-        assert sizes(data) == {"train": 12, "val": 4, "test": 5}
+        data = corpus(source=str(path), kind="CN")
+        assert data.sizes == {"train": 12, "val": 4, "test": 5}
         # the second time they are prepared already, whatever they are called
         assert data.source_description == f"path: {tmp_path / 'CBTest'}, 21 CN questions"
     with pytest.raises(DataError, match=r"no cbtest_P_train.txt; there are training questions of the kinds CN, NE "):
-        prepared(source=str(tmp_path / "CBTest"), kind="P")
+        corpus(source=str(tmp_path / "CBTest"), kind="P")
 
 
 def test_own_files_of_that_form(tmp_path, cache_dir):
     path = write_blocks(tmp_path / "mine.txt", [block(n) for n in range(40)])
-    data = prepared(source=str(path), split={"val": 0.1, "test": 0.2})
-    assert sizes(data) == {"train": 28, "val": 4, "test": 8}
+    data = corpus(source=str(path), split={"val": 0.1, "test": 0.2})
+    assert data.sizes == {"train": 28, "val": 4, "test": 8}
     assert not any("are in train" in note for note in data.describe()["notes"])
     folder = tmp_path / "mine"
     write_blocks(folder / "train.txt", [block(n) for n in range(9)])
     write_blocks(folder / "dev.txt", [block(n) for n in range(9)])
-    data = prepared(source=str(folder), split={"test": 0.3})
-    assert sizes(data) == {"train": 6, "val": 9, "test": 3}
+    data = corpus(source=str(folder), split={"test": 0.3})
+    assert data.sizes == {"train": 6, "val": 9, "test": 3}
     assert "val: 6 of 9 questions are in train too" in data.describe()["notes"]
 
 
@@ -144,31 +127,28 @@ def test_a_training_answer_that_stands_nowhere_is_left_out_and_one_of_the_test_s
         blocks = [block(1), block(11), block(2, lines=away), block(21)]
         write_blocks(tmp_path / f"cbtest_NE_{name}.txt", blocks)
     with caplog.at_level("INFO", "zoo"):
-        data = prepared(source=str(tmp_path))
-    assert sizes(data) == {"train": 3, "val": 4, "test": 4}
+        data = corpus(source=str(tmp_path))
+    assert data.sizes == {"train": 3, "val": 4, "test": 4}
     splits = data.describe()["splits"]
     assert splits["train"]["dropped"] == {MISSING: 1}
     assert "dropped" not in splits["test"]
     assert splits["test"]["answers_missing"] == 1
-    said = "test: the answers of 1 of 4 questions are not in their documents"
-    assert any(note.startswith(said) for note in data.describe()["notes"])
+    assert "test: the answers of 1 of 4 questions are not in their documents" in "".join(data.describe()["notes"])
     assert "train: left out 1 answer not in the document" in caplog.text
-    (batch,) = data.test_dataloader()
-    at = batch.index.tolist().index(2)
-    assert not (batch.occurrence[at] == batch.answer[at]).any()
-    assert batch.candidate_mask[at].all()
+    occurrence, answer, candidates = served(data, "test", "occurrence", "answer", "candidate_mask")[2]
+    assert not (occurrence == answer).any() and candidates.all()
 
 
 def test_words_that_differ_in_case_alone_may_share_a_vector(tmp_path, cache_dir):
     official(tmp_path)
-    kept, lower = (prepared(source=str(tmp_path), text={"lower": lower}) for lower in (False, True))
+    kept, lower = (corpus(source=str(tmp_path), text={"lower": lower}) for lower in (False, True))
     assert "Then" in kept.encoder.vocabulary
     assert "Then" not in lower.encoder.vocabulary
     assert "ann" in lower.encoder.vocabulary
     assert lower.describe()["splits"]["test"]["unknown_rate"] < 0.2
-    for one, other in zip(kept.test_dataloader(), lower.test_dataloader(), strict=True):
+    for one, other in zip(batches(kept, "test"), batches(lower, "test"), strict=True):
         assert torch.equal(one.occurrence, other.occurrence)
-    few = prepared(source=str(tmp_path), text={"vocabulary_size": 6}).encoder.vocabulary
+    few = corpus(source=str(tmp_path), text={"vocabulary_size": 6}).encoder.vocabulary
     assert few.words == ["<pad>", "<unk>", BLANK, "cats", "met", "the"]
 
 
@@ -178,17 +158,16 @@ def test_cnn(tmp_path, cache_dir):
             question_file(tmp_path / "cnn" / "questions" / split / f"{n:03}.question", query=f"@placeholder saw {n}")
     (tmp_path / "cnn" / "questions" / "test" / "notes.txt").write_text("no question")
     for path in (tmp_path / "cnn", tmp_path / "cnn" / "questions"):
-        data = prepared(Cnn, source=str(path))
-        assert sizes(data) == {"train": 5, "val": 2, "test": 3}
-    (batch,) = data.test_dataloader()
-    assert [" ".join(text.query) for text in batch.text] == ["XXXXX saw 0", "XXXXX saw 1", "XXXXX saw 2"]
+        data = corpus(Cnn, source=str(path))
+        assert data.sizes == {"train": 5, "val": 2, "test": 3}
+    assert [" ".join(text.query) for text in served(data, "test", "text")] == [f"XXXXX saw {n}" for n in range(3)]
     question_file(tmp_path / "cnn" / "questions" / "test" / "001.question", query="@placeholder met 1")
-    (batch,) = prepared(Cnn, source=str(path)).test_dataloader()
-    assert [" ".join(text.query) for text in batch.text][1] == "XXXXX met 1"  # the prepared data were of another file
+    text = served(corpus(Cnn, source=str(path)), "test", "text")[1]
+    assert " ".join(text.query) == "XXXXX met 1"  # the prepared data were of another file
     with pytest.raises(
         ConfigError, match=r"not on the Hugging Face hub; download dailymail.tgz of the questions from http"
     ):
-        prepared(DailyMail, source="hub")
+        corpus(DailyMail, source="hub")
 
 
 # the hub
@@ -208,13 +187,12 @@ def test_the_hub(cache_dir, monkeypatch):
         return datasets.Dataset.from_list([record(n + len(split)) for n in range(4)])
 
     monkeypatch.setattr(datasets, "load_dataset", load)
-    data = prepared(source="hub", kind="V")
-    assert asked == [("cam-cst/cbt", "V", "train"), ("cam-cst/cbt", "V", "validation"), ("cam-cst/cbt", "V", "test")]
-    assert sizes(data) == {"train": 4, "val": 4, "test": 4}
+    data = corpus(source="hub", kind="V")
+    assert asked == [("cam-cst/cbt", "V", split) for split in ("train", "validation", "test")]
+    assert data.sizes == {"train": 4, "val": 4, "test": 4}
     assert data.source_description == "hub: cam-cst/cbt V, 12 questions"
-    (batch,) = data.test_dataloader()
-    assert batch.text[0].query == ["Then", BLANK, "slept", "4", "."]
-    assert len(batch.text[0].sentence_ends) == 20
+    text = served(data, "test", "text")[0]
+    assert text.query == ["Then", BLANK, "slept", "4", "."] and len(text.sentence_ends) == 20
     assert data.open_source().identity != ChildrensBookTest(source="hub", kind="P").open_source().identity
 
 
@@ -231,4 +209,4 @@ def test_a_row_of_the_hub_that_asks_nothing(cache_dir, monkeypatch, changes, pro
     rows = [record(0), record(1, **changes)]
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: datasets.Dataset.from_list(rows))
     with pytest.raises(DataError, match=f"cam-cst/cbt, NE, train, row 2: {problem}"):
-        prepared(source="hub")
+        corpus(source="hub")

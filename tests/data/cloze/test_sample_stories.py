@@ -9,6 +9,7 @@ import pytest
 from results.cloze_rules import BASELINES
 from zoo.data.cloze.encoding import shown
 from zoo.data.cloze.question import BLANK
+from zoo.data.cloze.readers import tokenize
 from zoo.data.cloze.samples import stories
 
 VARIANTS = [("NE", False), ("CN", False), ("NE", True)]
@@ -50,15 +51,13 @@ def test_who_knows_the_grammar_answers_every_question(kind, anonymous):
     for question in questions(300, kind, anonymous):
         facts = [read(sentence) for sentence in question.sentences]
         name, relation, thing, form = read(question.query)
-        if kind == "NE":
-            assert name == BLANK
-            right = [n for n, fact in enumerate(facts) if fact[1:3] == (relation, thing)]
-        else:
-            assert thing == BLANK
-            right = [n for n, fact in enumerate(facts) if fact[:2] == (name, relation)]
+        asked = 0 if kind == "NE" else 2
+        assert (name, thing)[asked // 2] == BLANK
+        given = {1: relation, 2 - asked: (thing, name)[asked // 2]}
+        right = [n for n, fact in enumerate(facts) if all(fact[at] == word for at, word in given.items())]
         assert question.evidence == tuple(right)
         (clue,) = right
-        assert facts[clue][0 if kind == "NE" else 2] == question.answer
+        assert facts[clue][asked] == question.answer
         assert facts[clue][3] != form, "the query says it in other words"
         (other,) = (fact for n, fact in enumerate(facts) if fact[1] == relation and n != clue)
         assert other[3] == form, "the words of the query stand elsewhere"
@@ -124,8 +123,6 @@ def test_the_form_is_that_of_the_corpora():
 
 def test_words_are_the_tokenizers():
     """Else a text that is typed would have other words than the sample has."""
-    from zoo.data.cloze.readers import tokenize
-
     for one in questions(50) + questions(50, anonymous=True):
         for sentence in [*one.sentences, one.query]:
             assert tokenize(" ".join(sentence)) == sentence

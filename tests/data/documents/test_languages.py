@@ -1,11 +1,11 @@
 """Documents that are not English: their sentences and words, and the encoder of a checkpoint."""
 
-import csv
 import json
 
 import pytest
 import torch
 
+from tests.data.serving import batches, prepared, table
 from zoo.data.documents.encoding import DocumentEncoder
 from zoo.data.documents.own import OwnDocuments
 from zoo.data.text.options import SentenceOptions
@@ -26,12 +26,6 @@ GERMAN = [
 ]
 JAPANESE = [("とても美味しかった。また来ます！", "良い"), ("「まずい。」と彼は言った。もう行かない。", "悪い")]
 THAI = [("อาหารอร่อยมาก\n\nบริการดี", "ดี"), ("รสชาติแย่มาก\n\nไม่มาอีก", "แย่")]
-
-
-def table(path, documents, rows=20):
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("text", "label"), *(documents * rows)[:rows]])
-    return path
 
 
 @pytest.mark.parametrize(
@@ -55,13 +49,6 @@ def test_sentences_of_a_language(language, text, expected):
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
-def prepared(path, **text):
-    data = OwnDocuments(path=str(path), text={"minimum_frequency": 1, **text}, loader={"batch_size": 64})
-    data.prepare_data()
-    data.setup()
-    return data
-
-
 @pytest.mark.parametrize(
     ("documents", "text"),
     [
@@ -79,13 +66,13 @@ def prepared(path, **text):
 def test_texts_are_read_by_the_encoder_of_a_checkpoint(tmp_path, cache_dir, documents, text):
     if text.get("tokenizer") == "spacy":
         pytest.importorskip("spacy")
-    data = prepared(table(tmp_path / "a.csv", documents), **text)
+    path = table(tmp_path / "a.csv", (documents * 20)[:20])
+    data = prepared(OwnDocuments(path=path, text={"minimum_frequency": 1, **text}, loader={"batch_size": 64}))
     assert data.describe()["splits"]["train"]["unknown_rate"] == 0
     encoder = DocumentEncoder.from_state(json.loads(json.dumps(data.encoder.state())))
-    for batch in data.test_dataloader():
+    for batch in batches(data, "test"):
         for number, written in enumerate(batch.text):
-            text_again = next(raw for raw, _ in documents if encoder.display(raw) == written)
-            again = encoder(text_again)
+            again = encoder(next(raw for raw, _ in documents if encoder.display(raw) == written))
             assert again.text == (written,)
             ids = batch.words[number][batch.word_mask[number]]
             assert torch.equal(again.words[again.word_mask], ids)
@@ -93,14 +80,8 @@ def test_texts_are_read_by_the_encoder_of_a_checkpoint(tmp_path, cache_dir, docu
 
 def test_an_encoder_of_before_there_were_tokenizers_to_choose_from(tmp_path):
     """Version 0.1 stored this state."""
-    text = {
-        "lower": True,
-        "sentences": "punkt",
-        "max_sentences": 100,
-        "max_words": 100,
-        "max_word_length": 40,
-        "minimum_frequency": 5,
-    }
+    limits = {"max_sentences": 100, "max_words": 100, "max_word_length": 40, "minimum_frequency": 5}
+    text = {"lower": True, "sentences": "punkt", **limits}
     encoder = DocumentEncoder.from_state({"words": ["the", "food", "was", "n't", "good", "."], "text": text})
     assert encoder("The food wasn't good.").words.tolist() == [[[2, 3, 4, 5, 6, 7]]]
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.data.serving import prepared
 from zoo.data.documents.ag_news import AgNews
 from zoo.data.documents.encoding import DocumentEncoder, DocumentTextOptions
 from zoo.data.documents.samples import news
@@ -12,15 +13,13 @@ from zoo.data.text.vocabulary import Vocabulary
 from zoo.errors import DataError
 
 
-def prepared(**options):
-    data = AgNews(**{"text": {"minimum_frequency": 1}, "sample": {"train": 60, "val": 20, "test": 30}} | options)
-    data.prepare_data()
-    data.setup()
-    return data
+def small(**options):
+    sizes = {"train": 60, "val": 20, "test": 30}
+    return prepared(AgNews(text={"minimum_frequency": 1}, sample=sizes, **options))
 
 
 def test_description(cache_dir):
-    about = prepared().describe()
+    about = small().describe()
     items = list(news.generate(110, seed=1))[:60]
     train = about["splits"]["train"]
     assert train["words"]["max"] == max(sum(map(len, item.sentences)) for item in items)
@@ -36,7 +35,7 @@ def test_description(cache_dir):
 def test_vectors(tmp_path, cache_dir, caplog):
     path = tmp_path / "my vectors.txt"
     path.write_text("the 1 2 3\non 4 5 6\nzebra 7 8 9\n")
-    data = prepared(vectors=str(path))
+    data = small(vectors=str(path))
     with caplog.at_level("INFO", "zoo"):
         vectors = data.vectors()
     vocabulary = data.encoder.vocabulary
@@ -45,11 +44,11 @@ def test_vectors(tmp_path, cache_dir, caplog):
     assert vectors.found.sum() == 2
     assert not vectors.found[:2].any()
     assert f"my vectors.txt has vectors for {2 / len(vocabulary):.1%} of {len(vocabulary)} words" in caplog.text
-    assert prepared().vectors() is None
+    assert small().vectors() is None
     path.write_text("the 1 2 3 4\non 4 5 6 7\nzebra 7 8 9 9\n")
-    assert prepared(vectors=str(path)).vectors().rows.shape[1] == 4
+    assert small(vectors=str(path)).vectors().rows.shape[1] == 4
     with pytest.raises(DataError, match=r"none.txt: No such file .*\(data.vectors\); expected: a file of word2vec"):
-        prepared(vectors=str(tmp_path / "none.txt"))
+        small(vectors=str(tmp_path / "none.txt"))
 
 
 def test_histogram_by_hand():
@@ -88,14 +87,13 @@ def test_texts(encoder):
     assert batch.sentence_packing.cell.tolist() == [0, 6, 1]  # rows of two: the first sentences, then the second one
 
 
-def test_words_stand_where_the_batch_has_them(encoder):
+def test_limits_cut_the_batch_and_what_is_shown_alike(encoder):
     text = "One two three four five six seven. B.\n\nC d.\n\nE.\n\nF."
     words, batch = encoder.display(text), encoder(text)
     assert [len(sentence) for sentence in words] == batch.word_mask[0].sum(-1).tolist() == [6, 2, 3]
 
 
-def test_nothing_but_empty_texts(encoder):
+def test_empty_texts(encoder):
     batch = encoder(["", ""])
-    assert batch.words.shape == (2, 1, 1)
-    assert not batch.word_mask.any()
+    assert batch.words.shape == (2, 1, 1) and not batch.word_mask.any()
     assert len(encoder([])) == 0

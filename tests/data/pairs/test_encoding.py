@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from tests.data.pairs.toy import Toy, prepared
+from tests.data.pairs.toy import Toy
+from tests.data.serving import batches, prepared
 from zoo.data.pairs.encoding import PairEncoder
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
@@ -71,12 +72,10 @@ def test_what_a_checkpoint_keeps(cache_dir, tmp_path, tokenizer, joint):
     assert again.state() == state == encoder.state()
     assert len(state["vocabularies"]) == len(state["learned"]) == 2 - joint
     assert data.spec.shared == joint
-    assert (len(encoder.known.vocabularies["source"]), len(encoder.known.vocabularies["target"])) == (
-        data.spec.source_size,
-        data.spec.target_size,
-    )
-    assert (encoder.known.vocabularies["source"].words == encoder.known.vocabularies["target"].words) == joint
-    batch = next(iter(data.test_dataloader()))
+    source, target = (encoder.known.vocabularies[side].words for side in ("source", "target"))
+    assert (len(source), len(target)) == (data.spec.source_size, data.spec.target_size)
+    assert (source == target) == joint
+    batch = batches(data, "test")[0]
     for made in (encoder, again):
         # texts give what was prepared, and the ids of a target its text
         anew = made(batch.source_text, batch.target_text)

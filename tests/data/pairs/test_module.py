@@ -3,20 +3,18 @@
 import logging
 from collections import Counter
 from datetime import date
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
 
-from tests.data.pairs.toy import SIZES, Toy, generate, prepared
+from tests.data.pairs.toy import SIZES, Toy, generate
+from tests.data.serving import batches, prepared, served
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.encoding import _covering
 from zoo.data.pairs.generated import Copy, Dates, Reverse, Sort
 from zoo.errors import DataError
-
-
-def loaders(data):
-    return {"train": data.train_dataloader(), "val": data.val_dataloader(), "test": data.test_dataloader()}
 
 
 def toys(split):
@@ -32,22 +30,17 @@ def test_every_pair_once_with_its_two_sides(cache_dir):
     assert data.vectors() is None
     assert data.sizes == {name: SIZES[name] for name in ("train", "val", "test")}
     assert len(data.predict_dataloader()) == len(data.test_dataloader())
-    for split, loader in loaders(data).items():
-        pairs, seen = toys(split), []
-        for batch in loader:
-            assert isinstance(batch, PairBatch)
-            assert len(batch) <= 7
-            seen += batch.index.tolist()
-            for b, number in enumerate(batch.index.tolist()):
-                source = data.encoder.known.vocabularies["source"].decode(
-                    batch.source[b][batch.source_mask[b]].tolist()
-                )
-                assert source == [*pairs[number].source, "</s>"]
-                assert data.encoder.decode(batch.target[b]) == pairs[number].target
+    decode = data.encoder.known.vocabularies["source"].decode
+    for split in data.sizes:
+        rows = served(data, split, "source", "source_mask", "target")
+        for pair, (source, mask, target) in zip(toys(split), rows, strict=True):
+            assert decode(source[mask].tolist()) == [*pair.source, "</s>"]
+            assert data.encoder.decode(target) == pair.target
+        for batch in batches(data, split):
+            assert isinstance(batch, PairBatch) and len(batch) <= 7
             assert torch.equal(batch.target_input[:, 1:], batch.target[:, :-1])
             assert (batch.target_input[:, 0] == data.spec.begin).all()
             assert (batch.source_text is None) == (batch.alignment is None) == (split == "train")
-        assert sorted(seen) == list(range(len(pairs)))
 
 
 def test_the_spec_covers_all_splits(cache_dir):
@@ -58,39 +51,38 @@ def test_the_spec_covers_all_splits(cache_dir):
     assert spec.longest_target == max(len(pair.target) for pair in words) + 1
     assert (spec.padding, spec.unknown, spec.begin, spec.end) == (0, 1, 2, 3)
     assert spec.source_size == len(data.encoder.known.vocabularies["source"])
-    batches = [batch for loader in loaders(data).values() for batch in loader]
-    assert max(batch.source.shape[1] for batch in batches) == spec.longest_source
-    assert max(batch.target.shape[1] for batch in batches) == spec.longest_target
+    every = [batch for split in data.sizes for batch in batches(data, split)]
+    assert max(batch.source.shape[1] for batch in every) == spec.longest_source
+    assert max(batch.target.shape[1] for batch in every) == spec.longest_target
 
 
 @pytest.mark.parametrize("tokenizer", ["bpe", "unigram", "characters", "whitespace"])
 def test_alignment_moves_to_tokens_of_any_kind(cache_dir, tokenizer):
     """A link of two words becomes one of every two tokens that have letters of them."""
     data = prepared(Toy(text={"tokenizer": tokenizer, "vocabulary_size": 40}))
-    pairs, cut = toys("test"), 0
-    encoder = data.encoder
-    for batch in data.test_dataloader():
-        for b, number in enumerate(batch.index.tolist()):
-            pair = pairs[number]
-            expected = set()
-            spans = []
-            for side, words, text in (
-                ("source", pair.source, batch.source_text[b]),
-                ("target", pair.target, batch.target_text[b]),
-            ):
-                owner, at = {}, 0  # letter of the text -> its word
-                for position, word in enumerate(words):
-                    at = text.index(word, at)
-                    owner |= dict.fromkeys(range(at, at + len(word)), position)
-                    at += len(word)
-                tokens = encoder.tokenizers[side].spans(text)
-                spans.append([{owner[letter] for letter in range(*token) if letter in owner} for token in tokens])
-            for s, source in enumerate(spans[0]):
-                for t, target in enumerate(spans[1]):
-                    if any((x, y) in pair.alignment for x in source for y in target):
-                        expected.add((t, s))
-            assert {tuple(link) for link in batch.alignment[b].nonzero().tolist()} == expected
-            cut += len(spans[0]) != len(pair.source)
+    cut = 0
+
+    def words_of(side, words, text):
+        """The words that each token has letters of."""
+        owner, at = {}, 0  # letter of the text -> its word
+        for position, word in enumerate(words):
+            at = text.index(word, at)
+            owner |= dict.fromkeys(range(at, at + len(word)), position)
+            at += len(word)
+        tokens = data.encoder.tokenizers[side].spans(text)
+        return [{owner[letter] for letter in range(*token) if letter in owner} for token in tokens]
+
+    for pair, (*texts, links) in zip(
+        toys("test"), served(data, "test", "source_text", "target_text", "alignment"), strict=True
+    ):
+        source, target = words_of("source", pair.source, texts[0]), words_of("target", pair.target, texts[1])
+        expected = {
+            (t, s)
+            for (t, of_target), (s, of_source) in product(enumerate(target), enumerate(source))
+            if any(link in pair.alignment for link in product(of_source, of_target))
+        }
+        assert set(map(tuple, links.nonzero().tolist())) == expected
+        cut += len(source) != len(pair.source)
     assert cut > 5  # here tokens are not words
 
 
@@ -135,20 +127,16 @@ def test_long_and_lopsided_pairs_are_dropped_from_training_alone(cache_dir, capl
         "more than 1.2 times as long as the other side": len(lopsided),
     }
     assert data.sizes == {"train": 60 - len(long) - len(lopsided), "val": 10, "test": 12}
-    line = f"toy: train: left out {len(long)} longer than 8 tokens, {len(lopsided)} more"
-    assert line in caplog.text
+    assert f"toy: train: left out {len(long)} longer than 8 tokens, {len(lopsided)} more" in caplog.text
     kept = [pair for pair in rest if pair not in lopsided]
-    for batch in data.train_dataloader():
-        for b, number in enumerate(batch.index.tolist()):
-            assert data.encoder.decode(batch.target[b]) == [word.lower() for word in kept[number].target]
+    for pair, target in zip(kept, served(data, "train", "target"), strict=True):
+        assert data.encoder.decode(target) == [word.lower() for word in pair.target]
     assert max(len(pair.source) for pair in toys("test")) + 1 == data.spec.longest_source > 9
     assert not any("dropped" in data.describe()["splits"][name] for name in ("val", "test"))
 
 
 def test_nothing_left_to_train_on(cache_dir):
-    with pytest.raises(
-        DataError, match=r"the sample: no pairs are left .*60 longer than 1 tokens.*max_length, max_ratio"
-    ):
+    with pytest.raises(DataError, match=r"the sample: no pairs are left .*60 longer than 1 tokens.*max_length, max_ra"):
         filtered({"max_length": 1})
 
 
@@ -197,21 +185,13 @@ def test_symbols(cache_dir, cls, order):
     data = prepared(cls(sample={"train": 300, "val": 20, "test": 30}))
     assert data.name == cls.__name__.lower()
     assert data.spec.shared
-    for batch in data.test_dataloader():
-        for b, text in enumerate(batch.source_text):
-            assert batch.target_text[b].split() == order(text.split())
-            assert data.encoder.text(batch.target[b]) == batch.target_text[b]
-        links = batch.alignment.nonzero()
-        assert torch.equal(batch.target[links[:, 0], links[:, 1]], batch.source[links[:, 0], links[:, 2]])
-        assert batch.alignment.sum() == (batch.target_mask.sum(1) - 1).sum()
+    for source, target, ids in served(data, "test", "source_text", "target_text", "target"):
+        assert target.split() == order(source.split()) and data.encoder.text(ids) == target
 
 
 def test_dates(cache_dir):
     data = prepared(Dates(sample={"train": 400, "val": 20, "test": 30}))
     assert not data.spec.shared
-    for batch in data.test_dataloader():
-        assert batch.alignment.any()
-        for b, text in enumerate(batch.target_text):
-            date.fromisoformat(text)
-            assert data.encoder.text(batch.target[b]) == text
-            assert data.encoder.display(batch.source_text[b]) == [*batch.source_text[b], "</s>"]
+    for source, target, ids in served(data, "test", "source_text", "target_text", "target"):
+        assert date.fromisoformat(target).isoformat() == target == data.encoder.text(ids)
+        assert data.encoder.display(source) == [*source, "</s>"]

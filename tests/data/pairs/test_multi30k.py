@@ -1,32 +1,24 @@
 """Multi30k: its sample, the hub, and the official files; also the real ones, if they are there."""
 
-import gzip
-from copy import copy
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.contract import Case, padding_changes_nothing
-from tests.data.pairs.toy import prepared
-from tests.families import family_of
+from tests.data.serving import batches, prepared, served, written
 from zoo.data.pairs.multi30k import Multi30k
 from zoo.data.pairs.samples import translations
 from zoo.data.text.tokenization import RuleTokenizer
 from zoo.errors import ConfigError, DataError
-from zoo.models.luong import Luong
 
 SMALL = {"train": 60, "val": 10, "test": 15}
 
 
 def official(folder, tests=("test_2016_flickr",), languages=("de", "en", "fr"), suffix=".gz"):
     """A repository of a few lines."""
-    folder.mkdir(parents=True)
     for name, count in (("train", 30), ("val", 5), *((test, 7) for test in tests)):
         for language in languages:
             text = "".join(f"{language}: a man and {number % 4} dogs, {name}.\n" for number in range(count))
-            data = text.encode()
-            (folder / f"{name}.{language}{suffix}").write_bytes(gzip.compress(data) if suffix else data)
+            written(folder / f"{name}.{language}{suffix}", text)
     return folder
 
 
@@ -35,20 +27,19 @@ def test_sample(cache_dir):
     assert data.sizes == SMALL
     assert data.source_description == "sample: 85 generated pairs of sentences, seed 1"
     pairs = list(translations.generate(85, seed=1))[70:]
-    for batch in data.test_dataloader():
-        for b, number in enumerate(batch.index.tolist()):
-            pair = pairs[number]
-            assert data.encoder.display(batch.source_text[b]) == [*pair.source, "</s>"]
-            assert sorted((s, t) for t, s in batch.alignment[b].nonzero().tolist()) == pair.alignment
+    for pair, (text, links) in zip(pairs, served(data, "test", "source_text", "alignment"), strict=True):
+        assert data.encoder.display(text) == [*pair.source, "</s>"]
+        assert sorted((s, t) for t, s in links.nonzero().tolist()) == pair.alignment
 
 
 def test_the_sample_the_other_way_round(cache_dir):
     data = prepared(Multi30k(sample=SMALL, source_language="en", target_language="de"))
-    pairs = list(translations.generate(85, seed=1))[70:]
-    batch = next(iter(data.test_dataloader()))
-    pair = pairs[int(batch.index[0])]
-    assert data.encoder.display(batch.source_text[0])[:-1] == pair.target
-    assert sorted((t, s) for t, s in batch.alignment[0].nonzero().tolist()) == pair.alignment
+    pair, (text, links) = (
+        list(translations.generate(85, seed=1))[70],
+        served(data, "test", "source_text", "alignment")[0],
+    )
+    assert data.encoder.display(text)[:-1] == pair.target
+    assert sorted((t, s) for t, s in links.nonzero().tolist()) == pair.alignment
     with pytest.raises(ConfigError, match=r"its languages are German and English; for fr-en use data.source=PATH"):
         Multi30k(source_language="fr").prepare_data()
 
@@ -62,16 +53,15 @@ def test_official_files(tmp_path, cache_dir, inside):
         assert data.source_description.startswith(f"path: {tmp_path / 'multi30k'}")
         assert data.source_description.endswith(", de-en, test_2016_flickr, 42 pairs")
     other = prepared(Multi30k(source=str(tmp_path / "multi30k"), source_language="fr", target_language="de"))
-    batch = next(iter(other.test_dataloader()))
-    assert batch.source_text[0].startswith("fr: a man")
-    assert batch.target_text[0].startswith("de: a man")
+    batch = batches(other, "test")[0]
+    assert batch.source_text[0].startswith("fr: a man") and batch.target_text[0].startswith("de: a man")
     assert batch.alignment is None
 
 
 def test_another_test_set(tmp_path, cache_dir):
     folder = official(tmp_path / "m", ("test_2016_flickr", "test_2017_mscoco"))
     data = prepared(Multi30k(source=str(folder), test="test_2017_mscoco"))
-    assert next(iter(data.test_dataloader())).source_text[0].endswith("test_2017_mscoco.")
+    assert batches(data, "test")[0].source_text[0].endswith("test_2017_mscoco.")
     message = r"test_2018_flickr\.de: file not found, nor test_2018_flickr\.de\.gz; found: .*test_2017_mscoco\.en"
     with pytest.raises(DataError, match=message):
         Multi30k(source=str(folder), test="test_2018_flickr").prepare_data()
@@ -96,15 +86,13 @@ def test_the_hub_as_a_local_repository(tmp_path, cache_dir, monkeypatch):
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
     data = prepared(Multi30k(source="hub"))
     assert data.sizes == {"train": 30, "val": 5, "test": 7}
-    assert next(iter(data.test_dataloader())).target_text[0].startswith("Dog")
+    assert batches(data, "test")[0].target_text[0].startswith("Dog")
     assert data.source_description == f"hub: {repository}, 42 pairs de-en"
 
 
 def test_what_the_hub_does_not_hold(tmp_path, cache_dir):
     for options in ({"source_language": "fr"}, {"test": "test_2017_flickr"}):
-        with pytest.raises(
-            ConfigError, match=r"data\.source=hub: bentrevett/multi30k holds en and de with test_2016_flickr"
-        ):
+        with pytest.raises(ConfigError, match=r"source=hub: bentrevett/multi30k holds en and de with test_2016_flickr"):
             Multi30k(source="hub", **options).prepare_data()
     with pytest.raises(DataError, match=r"bentrevett/multi30k: the split 'train' cannot be loaded .*columns de and en"):
         Multi30k(source="hub").prepare_data()  # the tests are offline
@@ -130,20 +118,10 @@ def test_the_real_files(real, caplog):
     assert first["source_tokens"] == "zwei junge weiße männer sind im freien in der nähe vieler büsche ."
     assert first["target_tokens"] == "two young , white males are outside near many bushes ."
     assert first["target_text"] == "Two young, White males are outside near many bushes."
-    test = {
-        int(n): text for batch in real.test_dataloader() for n, text in zip(batch.index, batch.target_text, strict=True)
-    }
-    assert len(test) == 1_000
-    assert test[0] == "A man in an orange hat starring at something."
+    assert served(real, "test", "target_text")[0] == "A man in an orange hat starring at something."
     with caplog.at_level("INFO", "zoo"):
         prepared(Multi30k(source=real.source, loader={"cache_dir": real.loader.cache_dir}))
     assert "preparing" not in caplog.text
-
-
-def test_padding_changes_nothing_for_real_pairs(real):
-    pairs = copy(family_of("translation"))
-    pairs.spec, pairs.batch = real.spec, lambda seed: next(iter(real.val_dataloader())).first(8)
-    padding_changes_nothing(Case(lambda: Luong(real.spec, embedding_dim=8, hidden_dim=8, num_layers=1), pairs))
 
 
 @pytest.mark.parametrize(("kind", "share"), [("words", 0.97), ("spacy", 0.997)])
@@ -152,7 +130,7 @@ def test_detokenised_references_are_the_references(real, kind, share):
     if kind == "spacy":
         pytest.importorskip("spacy")
     tokenizer = RuleTokenizer(kind, "en", lower=True)
-    texts = [text for batch in real.val_dataloader() for text in batch.target_text]
+    texts = served(real, "val", "target_text")
     equal = sum(tokenizer.join(tokenizer.split(text).shown) == text for text in texts)
     assert equal / len(texts) > share
 
@@ -163,7 +141,6 @@ def test_spacys_words_give_the_public_tables_vocabulary(shared_data, tmp_path):
     pytest.importorskip("spacy")
     if not (shared_data / "multi30k").is_dir():
         pytest.skip("no Multi30k beside the clone (../shared/data/multi30k)")
-    data = prepared(
-        Multi30k(source=str(shared_data / "multi30k"), loader={"cache_dir": str(tmp_path)}, text={"tokenizer": "spacy"})
-    )
+    source, loader = str(shared_data / "multi30k"), {"cache_dir": str(tmp_path)}
+    data = prepared(Multi30k(source=source, loader=loader, text={"tokenizer": "spacy"}))
     assert (data.spec.source_size, data.spec.target_size) == (7_853, 5_893)

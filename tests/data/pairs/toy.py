@@ -44,10 +44,3 @@ class Toy(PairData):
     def open_source(self) -> Source:
         source, target = (RuleTokenizer("words", language, False).join for language in self.languages)
         return generated_pairs(generate, self.sample, "toys", (source, target))
-
-
-def prepared(data: PairData) -> Any:
-    """`data`, ready to serve."""
-    data.prepare_data()
-    data.setup()
-    return data

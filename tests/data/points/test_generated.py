@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.data.serving import batches, prepared
 from zoo.data.points import generated
 from zoo.data.points.files import OwnPoints
 from zoo.data.points.generated import ConvexHull, Delaunay, SortNumbers, Tsp
@@ -15,10 +16,7 @@ LOADER = {"batch_size": 8, "seed": 1}
 
 
 def stream(cls=ConvexHull, *, loader=LOADER, **arguments):
-    data = cls(**{"size": [3, 8], "sample": SIZES, "loader": loader, **arguments})
-    data.prepare_data()
-    data.setup("fit")
-    return data
+    return prepared(cls(**{"size": [3, 8], "sample": SIZES, "loader": loader, **arguments}))
 
 
 def rows(batch):
@@ -29,15 +27,15 @@ def rows(batch):
         yield int(batch.index[b]), int(batch.group[b]), batch.points[b][batch.point_mask[b]].numpy(), numbers
 
 
-def served(loader):
-    return [row for batch in loader for row in rows(batch)]
+def served(data, split):
+    return [row for batch in batches(data, split) for row in rows(batch)]
 
 
 @pytest.mark.parametrize("cls", ALL)
 def test_each_set_has_its_target(cls):
     data = stream(cls)
-    for loader in (data.train_dataloader(), data.val_dataloader(), data.test_dataloader()):
-        for _, _, points, target in served(loader):
+    for split in data.sizes:
+        for _, _, points, target in served(data, split):
             assert points.shape[1] == data.spec.width and 0 <= points.min() <= points.max() <= 1
             assert [target] == GOALS[cls.goal.name].targets([points])
 
@@ -55,18 +53,18 @@ def test_what_the_data_is(cls):
 
 def test_sizes_are_drawn_from_the_whole_range_and_the_test_has_equally_many_of_each():
     data = stream(sample={**SIZES, "train": 600}, test_sizes=[5, 3, 10])
-    counts = np.bincount([len(points) for _, _, points, _ in served(data.train_dataloader())])
+    counts = np.bincount([len(points) for _, _, points, _ in served(data, "train")])
     assert set(np.flatnonzero(counts)) == set(range(3, 9)) and counts[3:].min() > 60
-    assert {len(points) for _, _, points, _ in served(data.val_dataloader())} <= set(range(3, 9))
-    tested = served(data.test_dataloader())
+    assert {len(points) for _, _, points, _ in served(data, "val")} <= set(range(3, 9))
+    tested = served(data, "test")
     assert data.sizes == {"train": 600, "val": 6, "test": 15} and len(tested) == 15
     assert sorted((group, len(points)) for _, group, points, _ in tested) == sorted([(0, 5), (1, 3), (2, 10)] * 5)
-    assert {group for _, group, _, _ in served(data.train_dataloader())} == {0}
+    assert {group for _, group, _, _ in served(data, "train")} == {0}
 
 
 def test_sets_of_one_size_are_tested_together():
     data = stream(test_sizes=[5, 3, 10], sample={**SIZES, "val": 40, "test": 16})
-    tested = [batch.point_mask.sum(1).unique().tolist() for batch in data.test_dataloader()]
+    tested = [batch.point_mask.sum(1).unique().tolist() for batch in batches(data, "test")]
     assert sorted(tested) == [[3], [3], [5], [5], [10], [10]]
     validated = [batch.point_mask.sum(1) for batch in data.val_dataloader()]
     assert sum(len(counts.unique()) for counts in validated) <= 6 + 4  # a size ends in four of the five batches
@@ -74,15 +72,12 @@ def test_sets_of_one_size_are_tested_together():
 
 def test_the_test_of_a_size_is_the_same_whatever_others_there_are():
     def of_five(data):
-        return sorted(points.tolist() for _, _, points, _ in served(data.test_dataloader()) if len(points) == 5)
+        return sorted(points.tolist() for _, _, points, _ in served(data, "test") if len(points) == 5)
 
-    one, among, more = (
-        stream(size=5),
-        stream(test_sizes=[4, 5, 6], loader={**LOADER, "seed": 9}),
-        stream(test_sizes=[7, 5], sample={**SIZES, "test": 8}),
-    )
-    assert of_five(one) == of_five(among) and len(of_five(more)) == 8
-    assert all(points in of_five(more) for points in of_five(one))
+    one = of_five(stream(size=5))
+    assert of_five(stream(test_sizes=[4, 5, 6], loader={**LOADER, "seed": 9})) == one
+    more = of_five(stream(test_sizes=[7, 5], sample={**SIZES, "test": 8}))
+    assert len(more) == 8 and all(points in more for points in one)
 
 
 def test_a_set_follows_from_its_seed_and_number():
@@ -93,14 +88,10 @@ def test_a_set_follows_from_its_seed_and_number():
 
 def test_without_solving_training_has_points_alone():
     data = stream(Tsp, solve=False)
-    assert all(batch.target is None for batch in data.train_dataloader())
-    assert all(
-        batch.target is not None for loader in (data.val_dataloader(), data.test_dataloader()) for batch in loader
-    )
-    solved = stream(Tsp)
-    assert [row[2].tolist() for row in served(data.train_dataloader())] == [
-        row[2].tolist() for row in served(solved.train_dataloader())
-    ]
+    assert all(batch.target is None for batch in batches(data, "train"))
+    assert all(batch.target is not None for split in ("val", "test") for batch in batches(data, split))
+    points = [[row[2].tolist() for row in served(one, "train")] for one in (data, stream(Tsp))]
+    assert points[0] == points[1]
 
 
 def test_what_has_no_target_is_drawn_again(monkeypatch):
@@ -166,10 +157,8 @@ def test_description():
     assert example["points"].count("(") == 5 and sorted(example["tour"]) == sorted("1 2 3 4 5")
     unsolved = stream(Tsp, solve=False).describe()["splits"]
     assert "mean_pointers" not in unsolved["train"] and "mean_tour_length" in unsolved["val"]
-    assert (
-        "5 to 9 numbers in training and 5, 7 and 9 in"
-        in stream(SortNumbers, size=[5, 9], test_sizes=[5, 7, 9]).source_description
-    )
+    numbers = stream(SortNumbers, size=[5, 9], test_sizes=[5, 7, 9])
+    assert "5 to 9 numbers in training and 5, 7 and 9 in" in numbers.source_description
 
 
 @pytest.mark.parametrize("cls", ALL)
@@ -178,14 +167,11 @@ def test_what_is_written_is_read_back_as_it_was(cls, tmp_path, cache_dir, monkey
     data = stream(cls, test_sizes=[4, 13])
     names = [path.name for path in data.write(tmp_path / "w")]
     assert names == [f"{cls.name}_{end}.txt" for end in ("3-8_train", "3-8_val", "4_test", "13_test")]
-    again = OwnPoints(path=str(tmp_path / "w"), goal=cls.goal.name)
-    again.prepare_data()
-    again.setup()
+    again = prepared(OwnPoints(path=str(tmp_path / "w"), goal=cls.goal.name))
     assert again.sizes == data.sizes and again.spec == data.spec and again.encoder.state() == data.encoder.state()
 
     def sets(one, split):
-        found = served(getattr(one, f"{split}_dataloader")())
-        return sorted((group, points.tolist(), target) for _, group, points, target in found)
+        return sorted((group, points.tolist(), target) for _, group, points, target in served(one, split))
 
     for split in ("train", "val", "test"):
         assert sets(again, split) == sets(data, split)
@@ -196,16 +182,13 @@ def test_what_is_written_is_read_back_as_it_was(cls, tmp_path, cache_dir, monkey
 def test_the_first_city_stands_once_more_at_the_end_of_a_written_tour(tmp_path):
     stream(Tsp, size=5).write(tmp_path)
     for line in (tmp_path / "tsp_5_test.txt").read_text().splitlines():
-        numbers, target = line.split(" output ")
-        assert (
-            len(numbers.split()) == 10 and len(target.split()) == 6 and target.split()[0] == target.split()[-1] == "1"
-        )
+        numbers, target = map(str.split, line.split(" output "))
+        assert len(numbers) == 10 and len(target) == 6 and target[0] == target[-1] == "1"
 
 
 def test_more_than_a_few_cities_are_solved_too():
     data = stream(Tsp, size=tour.EXACT + 2)
-    batch = next(iter(data.train_dataloader()))
-    assert batch.target.shape == (8, tour.EXACT + 3)
+    assert batches(data, "train")[0].target.shape == (8, tour.EXACT + 3)
     (note,) = data.describe()["notes"]
     assert "more than 12 points" in note and "2-opt" in note and data.source_description.endswith(note)
     assert stream(Tsp, size=tour.EXACT).describe()["notes"] == []

@@ -1,31 +1,28 @@
 """bAbI: its sample, the hub, official folders, the splits that are cut off, and the real files."""
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.data.stories.tiny import official, prepared, questions, read_slowly
+from tests.data import serving
+from tests.data.serving import prepared
+from tests.data.stories import tiny
+from tests.data.stories.tiny import official, questions, read_slowly
 from zoo.cli import main
 from zoo.data.stories import babi
-from zoo.data.stories.babi import NAMES, Babi, file_name
+from zoo.data.stories.babi import Babi, file_name
 from zoo.data.stories.samples import babi as generator
 from zoo.errors import ConfigError, DataError
 
 SMALL = {"train": 30, "val": 6, "test": 9}
 
 
-def without(records, *keys):
-    return [{name: value for name, value in record.items() if name not in keys} for record in records]
-
-
 def test_every_question_of_the_official_files_is_served(tmp_path, cache_dir):
     folder = official(tmp_path / "en", (2,), valid=True)
-    data = prepared(Babi(source=str(folder), tasks=2))
+    data = tiny.babi(folder, tasks=2)
     assert data.sizes == {"train": 20, "val": 6, "test": 10}
     for split, name in (("train", "train"), ("val", "valid"), ("test", "test")):
-        expected = read_slowly(folder / file_name(2, name))
-        assert questions(data, split) == (without(expected, "shown") if split == "train" else expected)
+        assert questions(data, split) == read_slowly(folder / file_name(2, name), shown=split != "train")
 
 
 @pytest.mark.parametrize("inside", [".", "en", "tasks_1-20_v1-2/en"])
@@ -47,32 +44,30 @@ def test_a_set_is_chosen(tmp_path, cache_dir):
 
 def test_of_one_task_the_last_training_questions_validate(tmp_path, cache_dir):
     folder = official(tmp_path / "en")
-    data = prepared(Babi(source=str(folder), split={"val": 0.25}))
-    expected = read_slowly(folder / file_name(1, "train"))
-    assert questions(data, "train") == without(expected[:15], "shown")
-    assert questions(data, "val") == expected[15:]
+    data = tiny.babi(folder, split={"val": 0.25})
+    assert questions(data, "train") == read_slowly(folder / file_name(1, "train"), shown=False)[:15]
+    assert questions(data, "val") == read_slowly(folder / file_name(1, "train"))[15:]
 
 
 def test_of_several_tasks_a_draw_from_all_validates(tmp_path, cache_dir):
     folder = official(tmp_path / "en", (3, 7), train=40)
-    data = prepared(Babi(source=str(folder), tasks=[7, 3]))
+    data = tiny.babi(folder, tasks=[7, 3])
     assert data.sizes == {"train": 144, "val": 16, "test": 20}
     assert data.spec.tasks == ("qa3", "qa7")
-    expected = [one for task in (3, 7) for one in read_slowly(folder / file_name(task, "train"))]
-    served = questions(data, "train") + without(questions(data, "val"), "shown")
-    assert sorted(map(repr, served)) == sorted(map(repr, without(expected, "shown")))
-    tasks = data._collate(data.part("val").__getitems__(list(range(16)))).task
-    assert 0 < int(tasks.sum()) < 16  # of both
-    other = prepared(Babi(source=str(folder), tasks=[3, 7], split={"seed": 2}))
-    assert questions(other, "val") != questions(data, "val")
-    again = prepared(Babi(source=str(folder), tasks=[3, 7]))
-    assert questions(again, "val") == questions(data, "val")
+    expected = [one for task in (3, 7) for one in read_slowly(folder / file_name(task, "train"), shown=False)]
+    served = questions(data, "train") + [one for one in questions(data, "val") if one.pop("shown")]
+    assert sorted(map(repr, served)) == sorted(map(repr, expected))
+    texts = [one["shown"] for one in read_slowly(folder / file_name(3, "train"))]
+    found = [(int(task), shown.sentences) for task, shown in serving.served(data, "val", "task", "text")]
+    assert {task for task, _ in found} == {0, 1} and all((task == 0) == (text in texts) for task, text in found)
+    assert questions(tiny.babi(folder, tasks=[3, 7], split={"seed": 2}), "val") != questions(data, "val")
+    assert questions(tiny.babi(folder, tasks=[3, 7]), "val") == questions(data, "val")
 
 
 def test_too_few_questions_to_validate(tmp_path, cache_dir):
     (official(tmp_path / "en") / file_name(1, "train")).write_text("1 A left.\n2 Who left?\tA\t1\n")
     with pytest.raises(DataError, match=r"too few questions \(1\) to draw val .*smaller share as data.split.val"):
-        prepared(Babi(source=str(tmp_path)))
+        tiny.babi(tmp_path)
 
 
 def test_a_missing_task_is_named_with_those_that_are_there(tmp_path):
@@ -99,20 +94,12 @@ def test_an_answer_that_training_lacks_has_an_entry_and_is_noted(tmp_path, cache
     folder = official(tmp_path / "en")
     file = folder / file_name(1, "test")
     file.write_text(file.read_text() + "1 Zoe went home.\n2 What has Mary?\tmilk,football\t1\n")
-    data = prepared(Babi(source=str(folder)))
+    data = tiny.babi(folder)
     last = questions(data, "test")[-1]
     assert last["answer"] == "milk,football"
     assert last["story"] == [["<unk>", "went", "<unk>"]]
     notes = data.describe()["notes"]
     assert any(note.startswith("test: 1 question has an answer that no training question has") for note in notes)
-
-
-def test_stories_are_described(cache_dir, capsys):
-    main(["data", "babi", "data.tasks=[1,6]", *(f"data.sample.{split}={size}" for split, size in SMALL.items())])
-    text = " ".join(capsys.readouterr().out.split())
-    assert "babi: sample: 90 generated questions, tasks 1, 6, seed 1" in text
-    for part in ("sentences in train", "words of a sentence", "qa6", "unknown rate", "question Where is"):
-        assert part in text
 
 
 @pytest.mark.parametrize("override", ["data.tasks=21", "data.tasks=every", "data.tasks=[]"])
@@ -122,30 +109,20 @@ def test_a_wrong_key(capsys, override):
     assert left.value.code == 2 and f"{override}: expected" in capsys.readouterr().err
 
 
-def test_sample(cache_dir):
+def test_the_sample_and_its_official_files(tmp_path, cache_dir):
     data = prepared(Babi(tasks=[1, 12], sample=SMALL))
     assert data.sizes == {"train": 60, "val": 12, "test": 18}
     assert data.source_description == "sample: 90 generated questions, tasks 1, 12, seed 1"
     stories = generator.questions(1, 9, seed=1, split="test")
     made = [line for story in stories for line in story.lines if line.answer is not None]
     assert [one["answer"] for one in questions(data, "test")[:9]] == [line.answer for line in made]
-    other = prepared(Babi(tasks=[1, 12], sample=SMALL | {"seed": 2}))
-    assert questions(other, "test") != questions(data, "test")
-
-
-# files
-
-
-def test_what_is_written_is_read_again(tmp_path, cache_dir):
-    data = prepared(Babi(tasks=[1, 12], sample=SMALL))
+    assert questions(prepared(Babi(tasks=[1, 12], sample=SMALL | {"seed": 2})), "test") != questions(data, "test")
     files = data.write(tmp_path / "new" / "en")
-    assert {file.name for file in files} == {
-        file_name(task, split) for task in (1, 12) for split in ("train", "valid", "test")
-    }
-    again = prepared(Babi(source=str(tmp_path / "new"), tasks=[1, 12]))
+    splits = ("train", "valid", "test")
+    assert {file.name for file in files} == {file_name(task, split) for task in (1, 12) for split in splits}
+    again = tiny.babi(tmp_path / "new", tasks=[1, 12])
     assert again.spec == data.spec
-    for split in ("train", "val", "test"):
-        assert questions(again, split) == questions(data, split)
+    assert all(questions(again, split) == questions(data, split) for split in data.sizes)
 
 
 # the hub
@@ -215,26 +192,3 @@ def test_the_real_tasks_jointly(real):
     assert len(real.describe()["notes"]) == 4
     commas = [word for word in real.encoder.vocabulary.words if "," in word]
     assert {"milk,football", "n,w"} <= set(commas)
-
-
-def test_a_batch_of_the_real_tasks_is_what_a_slow_loop_makes(real, shared_data):
-    folder = shared_data / "babi/tasks_1-20_v1-2/en"
-    draw, tasks = np.random.default_rng(0), (1, 3, 8, 19)
-    numbers = [1000 * (task - 1) + int(at) for task in tasks for at in draw.integers(1000, size=30)]
-    numbers.append(int(real.part("test").lengths.argmax()))  # of task 3
-    files = {task - 1: read_slowly(folder / file_name(task, "test")) for task in tasks}
-    batch = real._collate(real.part("test").__getitems__(numbers))
-    assert batch.index.tolist() == numbers
-    assert batch.task.tolist() == [number // 1000 for number in numbers]
-    assert int(batch.sentence_mask.sum(1).max()) == 130
-    for one, number in zip(questions(real, "test", batch), numbers, strict=True):
-        expected = files[number // 1000][number % 1000]
-        older = max(0, len(expected["story"]) - 130)
-        supporting = {at - older for at in expected["supporting"] if at >= older}
-        cut = {key: expected[key][older:] for key in ("story", "shown")}
-        assert one == expected | cut | {"supporting": supporting}
-
-
-def test_task_3_of_10k_is_missing_here(shared_data):
-    with pytest.raises(DataError, match=rf"qa3_{NAMES[3]}_train.txt: .* the files of tasks 1, 2, 4-20"):
-        Babi(source=str(shared_data / "babi"), set="en-10k", tasks="all").open_source()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.data.stories.tiny import official, prepared
+from tests.data.stories.tiny import babi, official
 from zoo.data.order import Bucketed
 from zoo.data.stories.babi import Babi
 from zoo.data.stories.module import WithReplacement
@@ -65,8 +65,8 @@ def test_too_few_examples_for_all_processes():
 def test_the_key_chooses(tmp_path, cache_dir):
     folder = official(tmp_path / "en", train=40)
     loader = {"batch_size": 8, "seed": 5}
-    once = prepared(Babi(source=str(folder), loader=loader)).train_dataloader()
-    again = prepared(Babi(source=str(folder), loader=loader, replacement=True)).train_dataloader()
+    once = babi(folder, loader=loader).train_dataloader()
+    again = babi(folder, loader=loader, replacement=True).train_dataloader()
     seen = [number for batch in once for number in batch.index.tolist()]
     assert sorted(seen) == list(range(72)) and seen != sorted(seen)
     drawn = [batch.index.tolist() for batch in again]

@@ -4,15 +4,14 @@ import json
 
 import pytest
 
-from tests.data.stories.tiny import prepared, questions, read_slowly, text
+from tests.data.serving import prepared, written
+from tests.data.stories.tiny import questions, read_slowly, text
 from zoo.data.stories.own import OwnStories
 from zoo.errors import DataError
 
 
-def file(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content)
-    return path
+def own(path, **options):
+    return prepared(OwnStories(path=str(path), **options))
 
 
 def record(who, place="the hall", **more):
@@ -20,67 +19,64 @@ def record(who, place="the hall", **more):
 
 
 def test_whole_stories_are_drawn(tmp_path, cache_dir):
-    path = file(tmp_path / "mine.txt", text(3, 40, asked=3))
-    data = prepared(OwnStories(path=str(path)))
+    path = written(tmp_path / "mine.txt", text(3, 40, asked=3))
+    data = own(path)
     assert data.sizes == {"train": 96, "val": 12, "test": 12}
     facts = data.describe()["splits"]
     assert {name: part["stories"] for name, part in facts.items()} == {"train": 32, "val": 4, "test": 4}
-    served = [one for split in ("train", "val", "test") for one in questions(data, split)]
-    for one in served:
-        one.pop("shown", None)
-    expected = [{key: value for key, value in one.items() if key != "shown"} for one in read_slowly(path)]
-    assert sorted(map(repr, served)) == sorted(map(repr, expected))
+    served = [one | {"shown": 0} for split in data.sizes for one in questions(data, split)]
+    assert sorted(map(repr, served)) == sorted(repr(one | {"shown": 0}) for one in read_slowly(path))
     assert data.spec.tasks == ("stories",)
-    other = prepared(OwnStories(path=str(path), split={"seed": 2}))
+    other = own(path, split={"seed": 2})
     assert questions(other, "test") != questions(data, "test")
 
 
 def test_json_lines_with_and_without_supporting_sentences(tmp_path, cache_dir):
     people = ["Mary", "John", "Bill", "Zoe"] * 5
-    with_them = file(tmp_path / "a.jsonl", "\n".join(record(who, supporting=[0]) for who in people))
-    data = prepared(OwnStories(path=str(with_them)))
+    with_them = written(tmp_path / "a.jsonl", "\n".join(record(who, supporting=[0]) for who in people))
+    data = own(with_them)
     one = questions(data, "test")[0]
     assert one["answer"] == "the hall" and one["supporting"] == {0}
     assert "the hall" in data.encoder.vocabulary
-    without = file(tmp_path / "b.jsonl", "\n".join(record(who) for who in people))
-    data = prepared(OwnStories(path=str(without)))
+    without = written(tmp_path / "b.jsonl", "\n".join(record(who) for who in people))
+    data = own(without)
     batch = next(iter(data.train_dataloader()))
     assert batch.supporting is None and batch.text is None and batch.task.tolist() == [0] * len(batch)
 
 
 def test_files_of_their_own(tmp_path, cache_dir):
     folder = tmp_path / "mine"
-    train, test = file(folder / "train.txt", text(1, 20)), file(folder / "test.txt", text(2, 5))
-    data = prepared(OwnStories(path=str(folder)))
+    train, test = written(folder / "train.txt", text(1, 20)), written(folder / "test.txt", text(2, 5))
+    data = own(folder)
     assert data.sizes == {"train": 36, "val": 4, "test": 10}
     assert questions(data, "test") == read_slowly(test)
-    named = prepared(OwnStories(path=str(train), split={"test": str(test), "val": str(test)}))
+    named = own(train, split={"test": str(test), "val": str(test)})
     assert named.sizes == {"train": 40, "val": 10, "test": 10}
     assert "test: all 10 questions are in val too" in named.describe()["notes"]
 
 
 def test_an_answer_that_training_lacks_is_an_error_with_its_line(tmp_path, cache_dir):
-    train = file(tmp_path / "train.txt", text(1, 20))
-    test = file(tmp_path / "test.txt", text(2, 1) + "1 Mary went to the moon.\n2 Where is Mary?\tmoon\t1\n")
+    train = written(tmp_path / "train.txt", text(1, 20))
+    test = written(tmp_path / "test.txt", text(2, 1) + "1 Mary went to the moon.\n2 Where is Mary?\tmoon\t1\n")
     line = len(test.read_text().splitlines())
     options = {"path": str(train), "split": {"test": str(test)}}
     with pytest.raises(
         DataError, match=rf"^{test}, line {line}: answer that is not in training's vocabulary: 'moon' is in no"
     ):
-        prepared(OwnStories(**options))
-    data = prepared(OwnStories(**options, loader={"on_bad_row": "skip"}))
+        own(**options)
+    data = own(**options, loader={"on_bad_row": "skip"})
     assert data.sizes["test"] == 2
     assert data.describe()["skipped"] == {"answer that is not in training's vocabulary": 1}
     assert "left out 1 rows: 1 answer that is not in training's vocabulary" in data._summary(data.describe())
     test.write_text("1 Mary went to the moon.\n2 Where is Mary?\tmoon\t1\n")
     with pytest.raises(DataError, match="no answer of the test split is in training's vocabulary"):
-        prepared(OwnStories(**options, loader={"on_bad_row": "skip"}))
+        own(**options, loader={"on_bad_row": "skip"})
 
 
 def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, cache_dir):
-    train = file(tmp_path / "train.txt", text(1, 20) + "1 Zoe went home.\n2 Who went?\tZoe\t1\n" * 3)
-    test = file(tmp_path / "test.txt", "1 Zoe went home.\n2 Where is Zoe?\thome\t1\n")
-    data = prepared(OwnStories(path=str(train), split={"test": str(test)}))
+    train = written(tmp_path / "train.txt", text(1, 20) + "1 Zoe went home.\n2 Who went?\tZoe\t1\n" * 3)
+    test = written(tmp_path / "test.txt", "1 Zoe went home.\n2 Where is Zoe?\thome\t1\n")
+    data = own(train, split={"test": str(test)})
     assert questions(data, "test")[0]["answer"] == "home"
 
 
@@ -93,16 +89,16 @@ def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, 
 )
 def test_unusable_files(tmp_path, cache_dir, name, content, problem):
     with pytest.raises(DataError, match=problem):
-        prepared(OwnStories(path=str(file(tmp_path / name, content))))
+        own(written(tmp_path / name, content))
 
 
 def test_the_description(tmp_path, cache_dir):
     """Stories of one statement and one question."""
     names = [f"P{number}" for number in range(8)]
     train = [record(who, "the hall") for who in names] + [record(who, "the yard") for who in names[:2]]
-    path = file(tmp_path / "train.jsonl", "\n".join(train))
-    test = file(tmp_path / "test.jsonl", "\n".join([record("P0", "the hall"), record("Zoe", "the yard")]))
-    data = prepared(OwnStories(path=str(path), split={"val": str(test), "test": str(test)}))
+    path = written(tmp_path / "train.jsonl", "\n".join(train))
+    test = written(tmp_path / "test.jsonl", "\n".join([record("P0", "the hall"), record("Zoe", "the yard")]))
+    data = own(path, split={"val": str(test), "test": str(test)})
     parts = data.describe()
     facts = parts["splits"]
     assert facts["train"]["answers"] == {"the hall": 8, "the yard": 2}

@@ -4,8 +4,9 @@ import random
 from pathlib import Path
 from typing import Any
 
+from tests.data.serving import prepared, written
 from zoo.data.rows import BadRows
-from zoo.data.stories.babi import file_name
+from zoo.data.stories.babi import Babi, file_name
 from zoo.data.stories.readers import read_babi
 from zoo.data.stories.words import answer_form, split_words
 
@@ -33,14 +34,13 @@ def text(seed: int, stories: int, *, asked: int = 2) -> str:
 
 def official(folder: Path, tasks: tuple[int, ...] = (1,), *, valid: bool = False, train: int = 10) -> Path:
     """A folder with the files of some tasks: `train` stories of two questions, 5 to test, and perhaps 3 to validate."""
-    folder.mkdir(parents=True, exist_ok=True)
     for task in tasks:
         for split, count in (("train", train), ("test", 5), *([("valid", 3)] if valid else [])):
-            (folder / file_name(task, split)).write_text(text(100 * task + count, count))
+            written(folder / file_name(task, split), text(100 * task + count, count))
     return folder
 
 
-def read_slowly(file: Path) -> list[dict[str, Any]]:
+def read_slowly(file: Path, *, shown: bool = True) -> list[dict[str, Any]]:
     """Every question of a file with the statements before it, by a plain loop."""
     found = []
     for one in read_babi(file, 1, BadRows()):
@@ -51,41 +51,32 @@ def read_slowly(file: Path) -> list[dict[str, Any]]:
                 number[place] = len(story)
                 story.append(line.text)
             else:
-                found.append(
-                    {
-                        "story": [split_words(sentence).forms for sentence in story],
-                        "shown": [sentence.split() for sentence in story],
-                        "question": split_words(line.text).forms,
-                        "answer": answer_form(line.answer),
-                        "supporting": {number[at] for at in line.supporting},
-                    }
-                )
+                question = {
+                    "story": [split_words(sentence).forms for sentence in story],
+                    "question": split_words(line.text).forms,
+                    "answer": answer_form(line.answer),
+                    "supporting": {number[at] for at in line.supporting},
+                }
+                found.append(question | ({"shown": [sentence.split() for sentence in story]} if shown else {}))
     return found
 
 
-def prepared(data: Any) -> Any:
-    """`data`, ready to serve."""
-    data.prepare_data()
-    data.setup()
-    return data
+def babi(folder: Path, **options: Any) -> Any:
+    """The official files of a folder, ready to serve."""
+    return prepared(Babi(source=str(folder), **options))
 
 
 def questions(data: Any, split: str, batch: Any = None) -> list[dict[str, Any]]:
     """The questions of a batch, or of a whole split, as `read_slowly` gives them, read back from the ids."""
-    words = data.encoder.vocabulary.words
-    part = data.part(split)
+    part, decode = data.part(split), data.encoder.vocabulary.decode
     batch = data._collate(part.__getitems__(list(range(len(part))))) if batch is None else batch
     found = []
     for b in range(len(batch)):
-        real = int(batch.sentence_mask[b].sum())
-        story = [
-            [words[n] for n, there in zip(row.tolist(), mask.tolist(), strict=True) if there]
-            for row, mask in zip(batch.words[b][:real], batch.word_mask[b][:real], strict=True)
-        ]
+        story = zip(batch.words[b], batch.word_mask[b], strict=True)
         one = {
-            "story": story,
-            "question": [words[n] for n in batch.question[b][batch.question_mask[b]].tolist()],
-            "answer": words[int(batch.answer[b])],
+            "story": [decode(row[mask].tolist()) for row, mask in story if mask.any()],
+            "question": decode(batch.question[b][batch.question_mask[b]].tolist()),
+            "answer": decode([int(batch.answer[b])])[0],
         }
         if batch.supporting is not None:
             one["supporting"] = set(batch.supporting[b].nonzero().flatten().tolist())
