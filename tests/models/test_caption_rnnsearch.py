@@ -18,9 +18,6 @@ from tests.models.equations import DOUBLE, exactly, linear
 from tests.models.test_rnnsearch import decode
 from zoo.models import CaptionRNNSearch
 
-VARIANTS = [{"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}]
-"""Other ways through the network than its defaults, which keep the contract too."""
-
 BATCH = batch_of()
 SIZES = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 7, "maxout_dim": 3}
 

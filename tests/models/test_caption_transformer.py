@@ -21,9 +21,6 @@ from tests.models.equations import DOUBLE, assert_same_gradients, drop_all
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.models import CaptionTransformer, Transformer
 
-VARIANTS = [{"encoder_layers": 1, "positions": "learned", "tied": "target"}]
-"""Another way through the network than its defaults, which keeps the contract too."""
-
 SIZES = {"hidden_dim": 8, "layers": 2, "heads": 2, "feedforward_dim": 12, "dropout": 0.0}
 WAYS = [
     {"encoder_layers": 2},

@@ -12,14 +12,12 @@ from tests.models.equations import (
     sigmoid,
     weights_of,
 )
+from tests.models.variants import VARIANTS
 from zoo.models import EncoderDecoder
-
-VARIANTS = [{"shared": True}]
-"""Other ways through the network than its defaults, which keep the contract too."""
 
 PAIRS = family_of("translation")
 BATCH = PAIRS.batch(3)
-EQUATIONS = [{}, *VARIANTS]
+EQUATIONS = [{}, *VARIANTS["encoder_decoder"]]
 
 
 def model_of(**settings):

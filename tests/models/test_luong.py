@@ -16,16 +16,6 @@ from tests.models.equations import (
 from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.models import Luong
 
-VARIANTS = [
-    {"input_feeding": False, "score": "concat"},
-    {"attention": "local_m", "score": "dot"},
-    {"attention": "local_p", "window": 2},
-    {"attention": "local_p", "input_feeding": False},
-    {"attention": "local_m", "input_feeding": False, "reverse_source": True},
-    {"score": "location", "reverse_source": True},
-]
-"""Other ways through the network than its defaults, which keep the contract too."""
-
 PAIRS = family_of("translation")
 BATCH = PAIRS.batch(3, empty=False)
 EQUATIONS = [

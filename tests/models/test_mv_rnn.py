@@ -7,8 +7,6 @@ from tests.families.tree_classification import FAMILY
 from tests.models.tree_equations import assert_equals_the_definition, shaken
 from zoo.models import MVRNN
 
-VARIANTS = [{"rank": None}, {"pooling": "attention", "matrices": 5}]
-
 
 def word_matrix(model, word):
     row = 0 if word > model.last else word - 1

@@ -14,7 +14,6 @@ from tests.models.tree_equations import by_tree, recursively, shaken
 from zoo.models import PhraseLSTM
 from zoo.models.phrase_lstm import Readings
 
-VARIANTS = [{"directions": "both", "pooling": "attention"}, {"directions": "both_tied", "layers": 2}]
 SIZES = {"embedding_dim": 300, "directions": "forward"}
 
 

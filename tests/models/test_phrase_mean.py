@@ -9,8 +9,6 @@ from tests.models.tree_equations import assert_equals_the_definition, shaken
 from zoo.data.trees.batch import TreeBatch, Trees
 from zoo.models import PhraseMean
 
-VARIANTS = [{"pooling": "attention"}]
-
 
 def test_is_the_mean_of_the_words():
     model = shaken(PhraseMean(FAMILY.spec, hidden_dim=4))

@@ -9,8 +9,6 @@ from zoo.data.trees.batch import LabelledTreeSpec
 from zoo.errors import ConfigError
 from zoo.models import MVRNN, RNTN, Recursive
 
-VARIANTS = [{"pooling": "attention"}, {"activation": "identity", "quadratic": True}]
-
 
 @pytest.mark.parametrize("activation", ["tanh", "identity"])
 @pytest.mark.parametrize("quadratic", [False, True])

@@ -17,9 +17,6 @@ from tests.models.equations import (
 )
 from zoo.models import RNNSearch
 
-VARIANTS = [{"score": "general"}, {"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}]
-"""Other ways through the network than its defaults, which keep the contract too."""
-
 PAIRS = family_of("translation")
 BATCH = PAIRS.batch(3, empty=False)
 SPEC = PAIRS.spec

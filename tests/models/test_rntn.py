@@ -6,8 +6,6 @@ from tests.families.tree_classification import FAMILY
 from tests.models.tree_equations import assert_equals_the_definition, shaken
 from zoo.models import RNTN
 
-VARIANTS = [{"pooling": "attention"}]
-
 
 def test_equals_the_equation():
     model = shaken(RNTN(FAMILY.spec, hidden_dim=3))

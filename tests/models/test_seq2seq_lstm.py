@@ -10,15 +10,13 @@ from tests.models.equations import (
     linear,
     pairs_of,
 )
+from tests.models.variants import VARIANTS
 from zoo.models import Seq2SeqLSTM
 from zoo.models.seq2seq_lstm import reversed_words
 
-VARIANTS = [{"reverse_source": False}, {"shared": True}]
-"""Other ways through the network than its defaults, which keep the contract too."""
-
 PAIRS = family_of("translation")
 BATCH = PAIRS.batch(3)
-EQUATIONS = [{}, *VARIANTS]
+EQUATIONS = [{}, *VARIANTS["seq2seq_lstm"]]
 
 
 def model_of(**settings):

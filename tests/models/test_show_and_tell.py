@@ -18,12 +18,11 @@ from tests.models.equations import (
     linear,
     lstm,
 )
+from tests.models.variants import VARIANTS
 from zoo.models import ShowAndTell
 
-VARIANTS = [{"feed": "every_step"}]
-"""Other ways through the network than its defaults, which keep the contract too."""
 BATCH = batch_of()
-EQUATIONS = DROPPING = [{}, *VARIANTS]
+EQUATIONS = DROPPING = [{}, *VARIANTS["show_and_tell"]]
 
 
 def model_of(spec=SPEC, encoder=ENCODER, **settings):

@@ -15,19 +15,12 @@ from tests.models.equations import (
     sigmoid,
     softmax,
 )
+from tests.models.variants import VARIANTS
 from zoo.models import ShowAttendTell
 from zoo.run.compose import compose
 
-VARIANTS = [
-    {"gate": "vector", "energy": "relu", "deep_output": False},
-    {"gate": "none", "energy": "deep_tanh"},
-    {"attention": "hard", "hard": {"reading": "expected"}},
-]
-"""Other ways through the network than its defaults, which keep the contract too. What is read at one place has no
-gradient at the weights."""
-
 BATCH = batch_of()
-EQUATIONS = [{}, *VARIANTS, {"gate": "vector"}, {"energy": "relu"}, {"gate": "none"}]
+EQUATIONS = [{}, *VARIANTS["show_attend_tell"], {"gate": "vector"}, {"energy": "relu"}, {"gate": "none"}]
 DROPPING = [{}, {"deep_output": False}]
 SIZES = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 3}
 

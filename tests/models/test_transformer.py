@@ -14,9 +14,6 @@ from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.models import Transformer
 from zoo.objectives import SoftFeedback
 
-VARIANTS = [{"norm": "pre", "positions": "learned"}, {"tied": "target", "neighbourhood": 3}]
-"""Other ways through the network than its defaults, which keep the contract too."""
-
 SPEC = PairSpec(source_size=13, target_size=13, longest_source=9, longest_target=9, shared=True)
 WAYS = [
     {},

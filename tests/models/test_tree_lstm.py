@@ -12,10 +12,6 @@ from tests.models.tree_equations import assert_equals_the_definition, shaken
 from zoo.data.trees.batch import LabelledTreeSpec, TreeBatch, Trees
 from zoo.models import TreeLSTM
 
-VARIANTS = [
-    {"leaf": "linear", "biases": "two", "output_gate": False},
-    {"composition": "child_sum", "pooling": "attention"},
-]
 DEPENDENCIES = LabelledTreeSpec(30, arity=7, binary=False, words_inside=True, classes=("a", "b", "c"))
 
 
