@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from tests import broken, contract, contract_generation
 from tests.catalogue import MODELS
 from tests.contract import Case, by_steps
 from tests.families import Family, family_of
+from tests.models.variants import VARIANTS
 from zoo.models.output import Output
 
 WIDEST = 16
@@ -36,15 +36,10 @@ def clauses(family: Family) -> tuple[Callable[[Case], None], ...]:
     return contract.FOR_ALL + (contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES)
 
 
-def variants(model: str) -> list[dict[str, Any]]:
-    """Other ways through a model than its defaults, which keep the contract too: `VARIANTS` of its own tests."""
-    return getattr(import_module(f"tests.models.test_{model}"), "VARIANTS", [])
-
-
 def cases() -> Iterator[Any]:
     for model in MODELS.values():
         for task in model.cls.tasks:
-            for variant in ({}, *variants(model.name)):
+            for variant in ({}, *VARIANTS.get(model.name, ())):
                 arguments = small(model.arguments | variant)
                 build = functools.partial(model.cls, family_of(task).spec, **arguments)
                 words = [model.name, task, *(f"{name}={value}" for name, value in variant.items())]

@@ -73,14 +73,3 @@ def captions_of(batch):
     """The cells of the image, a list, and the decoder input of each caption."""
     for row, picture in enumerate(batch.picture.tolist()):
         yield cells_of(batch.image[picture]), read_of(batch, row)
-
-
-def assert_made_once(model, parts, *, steps=False):
-    """`parts` compute for three images, not for their five captions, in `forward` and with `steps` in `start`."""
-    seen = []
-    for part in parts:
-        part.register_forward_hook(lambda module, given, output: seen.append(len(output)))
-    model(batch_of(pixels()))
-    if steps:
-        model.start(batch_of(pixels(), targets=False))
-    assert seen == [3] * len(parts) * (1 + steps)

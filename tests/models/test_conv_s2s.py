@@ -21,9 +21,6 @@ from tests.models.equations import assert_drops, assert_same_gradients, halve
 from zoo.data.pairs.batch import PairSpec
 from zoo.models import ConvS2S
 
-VARIANTS = [{"encoder_layers": [[8, 3], [6, 5]], "decoder_layers": [[6, 3], [8, 1]]}]
-"""Other ways through the network than its defaults, which keep the contract too."""
-
 
 @pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
 def test_equals_the_equations_written_as_loops(settings):

@@ -7,12 +7,6 @@ from tests.models.equations import both_directions, halve, linear
 from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.models import HAN
 
-VARIANTS = [
-    {"word_pooling": "mean", "sentence_pooling": "max"},
-    {"word_pooling": "max", "sentence_pooling": "mean"},
-]
-"""Other ways through the network than its defaults, which keep the contract too."""
-
 SPEC = DocumentSpec(vocabulary_size=30, classes=("a", "b", "c"))
 SMALL = {
     "embedding_dim": 4,

@@ -7,14 +7,9 @@ import torch
 from torch import Tensor
 
 from tests.families.answering import FAMILY
+from tests.models.variants import VARIANTS
 from zoo.data.stories.batch import StoryBatch
 from zoo.models.kv_memnn import KeyValueMemNN
-
-VARIANTS: list[dict[str, Any]] = [
-    {"slots": "window", "side": 1},
-    {"answers": "shared", "times": False},
-    {"memory_size": 2, "common_words": 0},
-]
 
 
 def network(**arguments: Any) -> KeyValueMemNN:
@@ -64,7 +59,7 @@ def by_loops(model: KeyValueMemNN, batch: StoryBatch) -> tuple[Tensor, list[Tens
     return torch.stack(scores), list(torch.stack(attention, 1)), cut
 
 
-@pytest.mark.parametrize("form", [{}, *VARIANTS], ids=str)
+@pytest.mark.parametrize("form", [{}, *VARIANTS["kv_memnn"]], ids=str)
 def test_the_equations_as_loops(form: dict[str, Any]) -> None:
     batch, model = FAMILY.batch(3), network(**form)
     output, (scores, attention, cut) = model(batch), by_loops(model, batch)

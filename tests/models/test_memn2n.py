@@ -8,19 +8,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.families.answering import FAMILY
+from tests.models.variants import VARIANTS
 from zoo.data.stories.batch import StoryBatch, StorySpec
 from zoo.models.memn2n import MemN2N
 
-VARIANTS: list[dict[str, Any]] = [
-    {"tying": "layer_wise"},
-    {"encoding": "bag", "value": "same"},
-    {"encoding": "position_paper", "empty": "mask", "nonlinearity": True},
-    {"tying": "layer_wise", "value": "same", "times": False, "hops": 1},
-    {"memory_size": 2, "empty": "mask"},
-]
 FORMS: list[dict[str, Any]] = [
     {},
-    *VARIANTS,
+    *VARIANTS["memn2n"],
     {"value": "same"},
     {"empty": "mask"},
     {"encoding": "bag"},

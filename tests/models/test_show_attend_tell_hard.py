@@ -11,7 +11,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tests.contract import by_steps
 from tests.models.cells import ENCODER, batch_of
 from tests.models.equations import assert_equal, stacked
-from tests.models.test_show_attend_tell import model_of, rows
+from tests.models.test_equations import model_of, rows
+from tests.models.test_equations import show_attend_tell as by_loops
 from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.layers.loops import attention_viewer
 from zoo.models import ShowAttendTell, show_attend_tell
@@ -21,7 +22,7 @@ DOUBLE = torch.float64
 
 
 def hard_model(**options):
-    return model_of(attention="hard", hard=options, dropout=0.0)
+    return model_of(by_loops, attention="hard", hard=options, dropout=0.0)
 
 
 def drawing(monkeypatch, places):
@@ -62,7 +63,7 @@ def test_a_place_is_drawn_for_each_word_in_training():
         patch.setattr(attention_viewer, "draw", recorded)
         output = model(batch)
     places = batch.target_packing.unpack(torch.cat(drawn))  # one draw per step and caption
-    expected, weights = stacked(batch, rows(model, batch, place=lambda row, t, alpha: int(places[row, t])))
+    expected, weights = stacked(batch, rows(by_loops, model, batch, place=lambda row, t, alpha: int(places[row, t])))
     assert_equal(output.logits, expected)
     assert_equal(output.attention["source"], weights)
     nll = F.cross_entropy(expected, batch.true_tokens, reduction="none")
@@ -75,7 +76,7 @@ def test_a_place_is_drawn_for_each_word_in_training():
 
 def test_half_of_the_batches_look_at_the_expected_context():
     """One draw for a whole batch, which holds for all its captions and steps."""
-    soft, model, batch = model_of(dropout=0.0), hard_model().train(), batch_of()
+    soft, model, batch = model_of(by_loops, dropout=0.0), hard_model().train(), batch_of()
     expected = soft(batch).logits
     torch.manual_seed(0)
     equal = [torch.equal(model(batch).logits, expected) for _ in range(200)]
@@ -101,7 +102,7 @@ def test_draws_follow_torchs_seed():
 def test_the_likeliest_place_is_read_in_evaluation():
     model, batch = hard_model(), batch_of()
     output = model(batch)
-    expected, weights = stacked(batch, rows(model, batch, place=lambda row, t, alpha: int(alpha.argmax())))
+    expected, weights = stacked(batch, rows(by_loops, model, batch, place=lambda row, t, alpha: int(alpha.argmax())))
     assert_equal(output.logits, expected)
     assert_equal(output.attention["source"], weights)
     assert output.losses == {}
@@ -114,7 +115,7 @@ def test_the_likeliest_place_is_read_in_evaluation():
 
 def test_the_expected_context_is_read_where_told():
     batch = batch_of()
-    assert torch.equal(hard_model(reading="expected")(batch).logits, model_of()(batch).logits)
+    assert torch.equal(hard_model(reading="expected")(batch).logits, model_of(by_loops)(batch).logits)
 
 
 def test_a_place_is_drawn_in_evaluation_where_told(monkeypatch):
@@ -125,7 +126,7 @@ def test_a_place_is_drawn_in_evaluation_where_told(monkeypatch):
     assert not torch.equal(first, second)
     monkeypatch.setattr(show_attend_tell, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
     monkeypatch.setattr(attention_viewer, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
-    expected, _ = stacked(batch, rows(model, batch, place=lambda row, t, alpha: 2))
+    expected, _ = stacked(batch, rows(by_loops, model, batch, place=lambda row, t, alpha: 2))
     assert_equal(model(batch).logits, expected)
     found = batch.target_packing.pack(by_steps(model, batch, batch_of(targets=False))[0])
     assert_equal(found, expected.log_softmax(-1))
@@ -136,7 +137,7 @@ def test_steps_in_training_look_at_the_expected_context():
     model, batch = hard_model(soft_half=0.0).train(), batch_of()
     log_probs, _ = by_steps(model, batch, batch_of(targets=False))
     found = batch.target_packing.pack(log_probs)
-    assert_equal(found, model_of()(batch).logits.log_softmax(-1))
+    assert_equal(found, model_of(by_loops)(batch).logits.log_softmax(-1))
     found[:, 4].sum().backward()
     assert model.v.grad.any()
     assert model.query.weight.grad.any()
@@ -238,12 +239,12 @@ def test_the_mean_gradient_over_all_draws_is_exact(baseline, monkeypatch):
 
 
 def test_soft_and_hard_attention_begin_from_each_others_weights():
-    soft, hard = model_of(), hard_model()
+    soft, hard = model_of(by_loops), hard_model()
     names = {name: part.shape for name, part in soft.named_parameters()}
     assert names == {name: part.shape for name, part in hard.named_parameters()}
     hard.train()(batch_of())
     assert hard.baseline.value > 0
-    again = model_of(attention="hard")
+    again = model_of(by_loops, attention="hard")
     again.load_state_dict(soft.state_dict())
     assert again.baseline.value == 0
     soft.load_state_dict(hard.state_dict())
@@ -252,7 +253,7 @@ def test_soft_and_hard_attention_begin_from_each_others_weights():
 
 
 def test_the_baseline_is_precise_beside_half_precision_weights():
-    model = model_of(attention="hard", hard={"soft_half": 0.0}).float().bfloat16().train()
+    model = model_of(by_loops, attention="hard", hard={"soft_half": 0.0}).float().bfloat16().train()
     batch = batch_of().cast(torch.bfloat16)
     output = model(batch)
     assert model.baseline.value.dtype == torch.float32

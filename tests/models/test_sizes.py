@@ -6,7 +6,7 @@ import torch
 from tests.families import family_of
 from tests.models.cells import ENCODER
 from tests.models.equations import count
-from tests.models.test_tree_lstm import DEPENDENCIES
+from tests.models.test_tree_networks import DEPENDENCIES
 from zoo.data.bits.batch import BitSpec
 from zoo.data.cloze.batch import ClozeSpec
 from zoo.data.documents.batch import DocumentSpec

@@ -10,7 +10,7 @@ import torch
 from tests.families import family_of
 from tests.models.cells import ENCODER, PIXELS, SMALL, TRAINED
 from tests.models.equations import assert_deviation, assert_orthogonal, glorot
-from tests.models.test_tree_lstm import DEPENDENCIES
+from tests.models.test_tree_networks import DEPENDENCIES
 from zoo.data.cloze.batch import ClozeSpec
 from zoo.data.images.batch import ImageSpec
 from zoo.data.pairs.batch import PairSpec

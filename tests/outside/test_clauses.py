@@ -6,14 +6,7 @@ from importlib import import_module
 import pytest
 from torch import nn
 
-from tests.contract import (
-    FOR_ALL,
-    FOR_CLASSES,
-    FOR_STREAMS,
-    Case,
-    nothing_later_is_read,
-    windows_are_one_long_pass,
-)
+from tests.contract import FOR_ALL, FOR_CLASSES, FOR_STREAMS, Case, nothing_later_is_read, windows_are_one_long_pass
 from tests.contract_generation import FOR_GENERATION
 
 pytestmark = pytest.mark.usefixtures("own_folder")
