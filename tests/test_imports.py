@@ -27,14 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "zoo.values": {"zoo.errors"},
     "zoo.attention": {"zoo.dotted", "zoo.errors", "zoo.values"},
     "zoo.layers": {"zoo.errors", "zoo.dotted", "zoo.attention"},
-    "zoo.models": {
-        "zoo.data.batch",
-        "zoo.errors",
-        "zoo.values",
-        "zoo.attention",
-        "zoo.layers",
-        "zoo.data.*.batch",
-    },
+    "zoo.models": {"zoo.data.batch", "zoo.errors", "zoo.values", "zoo.attention", "zoo.layers", "zoo.data.*.batch"},
     "zoo.decoding": {"zoo.errors", "zoo.values", "zoo.attention", "zoo.layers"},
     "zoo.objectives": {
         "zoo.errors",

@@ -26,8 +26,7 @@ def trained():
     kinds = torch.randint(-1, KINDS, (256, REGIONS)).tolist()
     batches = loader(*(pictures(kinds[i : i + 64]) for i in range(0, 256, 64)))
     task = naming(
-        decoding={"_target_": "zoo.decoding.BeamSearch", "beam_size": 3, "coverage_penalty": 0.1},
-        regularizer=COVERAGE,
+        decoding={"_target_": "zoo.decoding.BeamSearch", "beam_size": 3, "coverage_penalty": 0.1}, regularizer=COVERAGE
     )
     made = trainer(max_epochs=50, check_val_every_n_epoch=25, num_sanity_val_steps=0)
     made.fit(task, batches, batches)
