@@ -1,4 +1,4 @@
-"""Translation in training and validation: the loss, the state of objectives, greedy decoding, the attention of chance."""
+"""Translation in training and validation: the loss, the state of objectives, greedy decoding, attention by chance."""
 
 from dataclasses import replace
 
