@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
 
 from tests.run.programs import ROOT, SHORT, TINY, Program, launch, run
 from zoo.callbacks import Interrupted
@@ -239,32 +237,6 @@ def test_another_error_of_torch_keeps_its_traceback():
 def test_a_run_that_was_asked_to_end_is_not_an_error():
     said = "asked to end (Ctrl-C) at step 3: saved last.ckpt"
     assert explain(Interrupted(said, signal.SIGINT), []) == said
-
-
-@pytest.mark.parametrize(
-    ("overrides", "expected"),
-    [
-        ("model=ntm data=copy_bits model.memory_size=1000000000", r"model\.memory_size=1000000000: .* 22,000,058,954"),
-        ("model=as_reader data=cbt model.hidden_dim=10000000000", r"more than 10\^18 parameters, .* than 9,223,372"),
-        ("model=memn2n data=babi model.embedding_dim=100000000", "has 23,300,000,000 parameters, which take 186 GB"),
-        ("model=tree_lstm data=sst data.sample.train=100000000000", r"data\.sample\.train=100000000000: .* 25\.0 TB"),
-        ("model=show_attend_tell data=scenes objective=reinforce_tour", "objective.reward: TourLength is for pointing"),
-        ("model=rntn data=sick", "data.parse=dependency: these trees have a word at every node"),
-        ("model=pointer_net data=convex_hull data.size=100000000", "a batch of 128 sets .* takes 102 GB"),
-        ("model=pointer_net data=convex_hull data.size=[50,5]", r"expected \[least, most\], so \[5, 50\]: th"),
-    ],
-)
-def test_before_data_are_prepared(monkeypatch, overrides, expected):
-    for module in ("zoo.tasks.size", "zoo.data.points.generated"):
-        monkeypatch.setattr(f"{module}.memory", lambda: 25e9)
-
-    def begin():
-        cfg = compose(overrides.split())
-        check(cfg)
-        instantiate(cfg.data, _convert_="all")
-
-    with pytest.raises((ConfigError, InstantiationException), match=expected):
-        begin()
 
 
 @pytest.mark.parametrize(
