@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tasks.points import Pointer, exactly, spec_of
+from tests.tasks.points import exactly, spec_of
 from zoo.data.points import constraints
 from zoo.data.points.constraints import CONSTRAINTS, Distinct, Hull, Tour
 from zoo.decoding import BeamSearch, Greedy, Sampling
 from zoo.decoding.constraint import Constrained
 from zoo.layers.state import State, Step
 from zoo.metrics.geometry import area, is_simple, orientation
+from zoo.models import PointerNet
 
 SPEC = spec_of("hull")
 INSIDE = [[0.1, 0.2], [0.9, 0.1], [0.5, 0.4], [0.8, 0.9], [0.2, 0.7]]
@@ -24,7 +25,7 @@ END = SPEC.end
 
 def network(dtype=torch.float64, seed=0):
     torch.manual_seed(seed)
-    return Pointer(SPEC).to(dtype).eval()
+    return PointerNet(SPEC, embedding_dim=16, hidden_dim=16, init_range=None).to(dtype).eval()
 
 
 def arrangements(count, least=0):

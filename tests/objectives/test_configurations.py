@@ -8,8 +8,9 @@ from hydra.utils import get_class, instantiate
 
 from tests.catalogue import ROOT
 from tests.objectives.toy import SPEC, Toy, pairs
-from tests.tasks.points import Pointer, batch_of, spec_of
+from tests.tasks.points import batch_of, spec_of
 from zoo.errors import ConfigError
+from zoo.models import PointerNet
 from zoo.objectives import (
     CoverageLoss,
     CrossEntropy,
@@ -76,7 +77,7 @@ def tours():
     """A network that points, sets of points with their tours, and what they are."""
     sets = [[[0.1, 0.2], [0.9, 0.1], [0.8, 0.9], [0.2, 0.6]], [[0.5, 0.5], [0.1, 0.9], [0.3, 0.3]]]
     spec = spec_of("tour")
-    return Pointer(spec), batch_of(sets, [[0, 1, 2, 3], [0, 2, 1]]), spec
+    return PointerNet(spec, hidden_dim=16), batch_of(sets, [[0, 1, 2, 3], [0, 2, 1]]), spec
 
 
 @pytest.mark.parametrize("path", REGULARIZERS, ids=lambda path: path.stem)

@@ -10,10 +10,11 @@ import torch
 from torch import nn
 
 import zoo.objectives.policy_gradient as module
-from tests.tasks.points import Pointer, exactly, spec_of
+from tests.tasks.points import exactly, spec_of
 from zoo.data.points.constraints import Tour
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError
+from zoo.models import PointerNet
 from zoo.objectives import Reinforce, ReinforceCritic, TourLength
 
 SPEC = spec_of("tour")
@@ -26,7 +27,7 @@ TOURS = list(permutations(range(4)))
 
 def constrained(seed=0):
     torch.manual_seed(seed)
-    network = Pointer(SPEC, width=6).double()
+    network = PointerNet(SPEC, embedding_dim=6, hidden_dim=6).double()
     for parameter in network.parameters():
         nn.init.normal_(parameter, 0.0, 0.8)  # so that it cares for where the points are
     return Constrained(network, Tour())

@@ -69,8 +69,7 @@ TWO_RANKS = {
     ),
     "pointing": TwoRanks([*HULLS, *SGD, "optimizer.lr=0.1"], "test/non_simple_n7"),
     "tree_classification": TwoRanks(
-        [*SENTIMENT, *SGD, "optimizer.lr=0.05", "model.dropout=0", "trainer.max_epochs=2"],
-        "test/accuracy_roots_binary",
+        [*SENTIMENT, *SGD, "optimizer.lr=0.05", "model.dropout=0", "trainer.max_epochs=2"], "test/accuracy_roots_binary"
     ),
     # nearly equal scores: their correlation would depend on rounding
     "relatedness": TwoRanks(

@@ -150,12 +150,7 @@ def train_ranks(overrides: list[str], folder: Path, environment: dict[str, str])
 
 
 def same_on_two_ranks(
-    overrides: list[str],
-    folder: Path,
-    environment: dict[str, str],
-    *,
-    apart: tuple[str, ...] = (),
-    rtol: float = 1e-4,
+    overrides: list[str], folder: Path, environment: dict[str, str], *, apart: tuple[str, ...] = (), rtol: float = 1e-4
 ) -> dict[str, float]:
     """A command run by one process, in the folder `one`, and by two ranks, in `two`: their last weights are equal, but
     for those named in `apart`, and their test metrics, which are returned."""

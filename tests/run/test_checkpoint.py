@@ -205,10 +205,7 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
             lambda content: content["zoo"].update(encoder="text"),
             "its spec or encoder differs from those that a run writes",
         ),
-        (
-            lambda content: content["zoo"].update(encoder_class="builtins.int"),
-            "builtins.int is not a sub",
-        ),
+        (lambda content: content["zoo"].update(encoder_class="builtins.int"), "builtins.int is not a sub"),
         (lambda content: content.update(zoo="text"), "not written by attention-zoo"),
         (lambda content: content.update(hyper_parameters=[1]), "its parts differ from those that a run writes"),
         (

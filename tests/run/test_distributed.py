@@ -110,8 +110,7 @@ def test_sigkill_and_ckpt_path_last(program_env, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("trainer", "number", "name"),
-    [("cpu", signal.SIGTERM, "SIGTERM"), ("ddp_cpu", signal.SIGINT, "Ctrl-C")],
+    ("trainer", "number", "name"), [("cpu", signal.SIGTERM, "SIGTERM"), ("ddp_cpu", signal.SIGINT, "Ctrl-C")]
 )
 def test_a_signal_saves_and_ends_cleanly(program_env, tmp_path, trainer, number, name):
     endless = ["trainer.max_epochs=5000", "callbacks.last.every_n_steps=null", f"trainer={trainer}"]

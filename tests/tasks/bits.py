@@ -1,4 +1,4 @@
-"""Networks for bits: one that learns, and one with fixed outputs."""
+"""A network for bits with fixed outputs."""
 
 from typing import Any, ClassVar
 
@@ -7,21 +7,6 @@ from torch import Tensor, nn
 
 from zoo.data.bits.batch import BitBatch, BitSpec
 from zoo.models.output import Output
-
-
-class Recurrent(nn.Module):
-    """An LSTM."""
-
-    tasks = ("algorithmic",)
-    attends: ClassVar[dict[str, str]] = {}
-
-    def __init__(self, spec: BitSpec, *, hidden_dim: int = 8) -> None:
-        super().__init__()
-        self.lstm = nn.LSTM(spec.in_width, hidden_dim, batch_first=True)
-        self.score = nn.Linear(hidden_dim, spec.out_width)
-
-    def forward(self, batch: BitBatch) -> Output:
-        return Output(self.score(self.lstm(batch.inputs)[0]) * batch.step_mask[..., None])
 
 
 class Undecided(nn.Module):

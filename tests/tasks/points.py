@@ -1,17 +1,12 @@
-"""A small network that points, batches for it, and the task around it."""
+"""Batches of points, and the task around a small network that points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
-from torch import Tensor, nn
 
-from zoo.attention import masked_softmax
 from zoo.data.points.batch import PointBatch, PointSpec
-from zoo.layers.state import State, Step
-from zoo.models.output import Output
-from zoo.objectives.feeding import walk
 from zoo.tasks.pointing import Pointing
 
 GROUPS = ("n4", "n5")
@@ -63,56 +58,16 @@ def exactly(*sets: Sequence[Sequence[float]]) -> PointBatch:
     return replace(batch, points=batch.points.double())
 
 
-class Pointer(nn.Module):
-    """A GRU cell over the points pointed at, and additive attention as the output."""
-
-    tasks = ("pointing",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
-
-    def __init__(self, spec: PointSpec, *, width: int = 16) -> None:
-        super().__init__()
-        self.first = spec.first
-        self.point, self.read = nn.Linear(spec.width, width), nn.Linear(spec.width, width)
-        self.end, self.begin = nn.Parameter(torch.randn(width)), nn.Parameter(torch.randn(width))
-        self.mix = nn.Linear(2 * width, width)
-        self.cell = nn.GRUCell(width, width)
-        self.query, self.score = nn.Linear(width, width), nn.Linear(width, 1)
-
-    def start(self, batch: PointBatch) -> State:
-        states = self.point(batch.points).tanh() * batch.point_mask[..., None]
-        mean = states.sum(1) / batch.point_mask.sum(1, keepdim=True).clamp(min=1)
-        states = self.mix(torch.cat([states, mean[:, None].expand_as(states)], 2))
-        keys = torch.cat([self.end.expand(len(states), 1, -1), states], 1)
-        memory = {"keys": keys, "mask": batch.memory_mask, "points": batch.points}
-        return State(memory, {"hidden": mean[:, None]})
-
-    def step(self, tokens: Tensor, state: State) -> Step:
-        points, before = state.memory["points"], state.hypotheses["hidden"]
-        at = (tokens - self.first).clamp(min=0)
-        row = torch.arange(len(points), device=tokens.device)[:, None]
-        read = torch.where(tokens[..., None] >= self.first, self.read(points[row, at]), self.begin)
-        hidden = self.cell(read.flatten(0, 1), before.flatten(0, 1)).view_as(before)
-        scores = self.score((state.memory["keys"][:, None] + self.query(hidden)[:, :, None]).tanh()).squeeze(3)
-        mask = state.memory["mask"][:, None].expand_as(scores)
-        log_probs = scores.masked_fill(~mask, -torch.inf).log_softmax(2)
-        nothing = log_probs.new_full((*log_probs.shape[:2], 2), -torch.inf)
-        weights = masked_softmax(scores, mask)
-        return Step(torch.cat([nothing, log_probs], 2), State(state.memory, {"hidden": hidden}), {"source": weights})
-
-    def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
-        return walk(self, batch, lambda _, truth: truth, need_weights=need_weights)
-
-
 def pointing(
     goal: str = "hull", *, groups: tuple[str, ...] = GROUPS, longest: int = 6, solved: bool = True, **options: Any
 ) -> Pointing:
     """A new task with its network, seeded."""
     torch.manual_seed(0)
     told = {
-        "model": {"_target_": "tests.tasks.points.Pointer"},
+        "model": {"_target_": "zoo.models.PointerNet", "embedding_dim": 16, "hidden_dim": 16, "init_range": None},
         "objective": {"_target_": "zoo.objectives.CrossEntropy"},
         "decoding": {"_target_": "zoo.decoding.Greedy"},
-        "optimizer": {"_target_": "torch.optim.Adam", "lr": 0.01},
+        "optimizer": {"_target_": "torch.optim.Adam", "lr": 0.03},
         "monitor": "val/loss",
         "mode": "min",
     }

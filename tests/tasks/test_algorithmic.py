@@ -18,7 +18,7 @@ from zoo.data.bits.stream import BitStream
 from zoo.models.output import Output
 from zoo.tasks.algorithmic import Algorithmic, cross_entropy
 
-RECURRENT = {"_target_": "tests.tasks.bits.Recurrent"}
+RECURRENT = {"_target_": "zoo.models.StackedLSTM", "hidden_dim": 8, "num_layers": 1}
 UNDECIDED = {"_target_": "tests.tasks.bits.Undecided"}
 SGD = {"_target_": "torch.optim.SGD", "lr": 0.1}
 CHOOSE = {"monitor": "val/bits_per_sequence", "mode": "min"}

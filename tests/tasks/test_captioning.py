@@ -114,14 +114,7 @@ def test_what_the_data_do_not_know_is_not_logged(monkeypatch):
 
 def test_attention_by_hand(monkeypatch):
     """In "a red star" with its end, "red" has two true cells of six, "star" one."""
-    looks = [
-        [
-            [1, 0, 0, 0, 0, 0],
-            [0.1, 0.6, 0.2, 0.1, 0, 0],
-            [0, 0.4, 0.1, 0, 0, 0.5],
-            [0, 0, 0, 0, 0, 1],
-        ]
-    ]
+    looks = [[[1, 0, 0, 0, 0, 0], [0.1, 0.6, 0.2, 0.1, 0, 0], [0, 0.4, 0.1, 0, 0, 0.5], [0, 0, 0, 0, 0, 1]]]
     alignment = torch.zeros(1, 4, CELLS, dtype=torch.bool)
     alignment[0, 1, [1, 2]] = alignment[0, 2, 1] = True
     batch = images([["a red star"]], alignment=alignment)

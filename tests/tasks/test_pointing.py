@@ -131,11 +131,7 @@ def scored(goal, sets, targets, rows, groups=GROUPS, **options):
 
 def test_hulls_by_hand():
     found, figures = scored(
-        "hull",
-        [SQUARE, SQUARE, SQUARE],
-        [[0, 1, 3, 4]] * 3,
-        [[1, 3, 4, 0], [0, 1, 3], [0, 3, 1, 4]],
-        group=[0, 1, 1],
+        "hull", [SQUARE, SQUARE, SQUARE], [[0, 1, 3, 4]] * 3, [[1, 3, 4, 0], [0, 1, 3], [0, 3, 1, 4]], group=[0, 1, 1]
     )
     assert found == pytest.approx(
         {

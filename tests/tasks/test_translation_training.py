@@ -1,4 +1,6 @@
-"""Translation in training and validation: objectives with a state, greedy decoding, and chance of the attention."""
+"""Translation in training and validation: the loss, the state of objectives, greedy decoding, attention by chance."""
+
+from dataclasses import replace
 
 import pytest
 import torch
@@ -114,3 +116,47 @@ def test_chance_is_equal_weights_on_what_the_network_may_attend(monkeypatch, mod
     links[1, range(2), range(2)] = True
     found = figures(task(model=model), monkeypatch, batch([0, 2], links), stage="val")
     assert found["attention_chance"] == pytest.approx((4 / (4 + ends_seen) + 2 / (2 + ends_seen)) / 6)
+
+
+# the loss of a task of generation
+
+
+@pytest.mark.parametrize("objective", ["CrossEntropy", "Reinforce"])
+def test_losses_of_the_networks_own_are_added_and_logged(monkeypatch, objective):
+    """As of a network whose places of attention are drawn, or whose experts are to be used evenly."""
+    options = {"reward": {"_target_": "zoo.objectives.SentenceBLEU"}} if objective == "Reinforce" else {}
+    made = task(objective=objective, **options).eval()
+    found, scale, one = logged(made, monkeypatch), torch.nn.Parameter(torch.tensor(2.0)), batch(range(5))
+    made.network.scale = scale
+    torch.manual_seed(1)
+    without = made.training_step(one, 0).item(), found["train/loss"].item()
+    forward = type(made.network).forward
+    monkeypatch.setattr(
+        type(made.network),
+        "forward",
+        lambda self, *given, **options: replace(forward(self, *given, **options), losses={"balance": 3 * self.scale}),
+    )
+    torch.manual_seed(1)
+    loss = made.training_step(one, 0)
+    loss.backward()
+    assert (loss.item(), found["train/loss"].item()) == pytest.approx([before + 6 for before in without])
+    assert found["train/balance"] == 6 and scale.grad == 3
+
+
+def test_two_terms_of_one_kind_are_logged_by_their_names_and_both_counted(monkeypatch):
+    """By hand: sum over positions of (tau - attention received)^2, a mean over examples, twice."""
+    coverage = {"_target_": "zoo.objectives.CoverageLoss"}
+    terms = {"coverage": coverage | {"weight": 0.5, "tau": None}, "none": None}
+    made = task(terms | {"doubly_stochastic": coverage | {"weight": 0.25, "tau": 1.0}}, label_smoothing=0.1).eval()
+    found, one = logged(made, monkeypatch), batch(range(5))
+    loss = made.training_step(one, 0)
+    attended = made(one).attention["source"].sum(1)
+    sizes = [(int(s), int(t)) for s, t in zip(one.source_mask.sum(1), one.target_mask.sum(1), strict=True)]
+    even = sum(((t / s - attended[b, :s]) ** 2).sum().item() for b, (s, t) in enumerate(sizes)) / 5
+    ones = sum(((1 - attended[b, :s]) ** 2).sum().item() for b, (s, _) in enumerate(sizes)) / 5
+    assert abs(even - ones) > 0.03
+    assert found["train/coverage"].item() == pytest.approx(even, rel=1e-5)
+    assert found["train/doubly_stochastic"].item() == pytest.approx(ones, rel=1e-5)
+    expected = found["train/cross_entropy"].item() + 0.5 * even + 0.25 * ones
+    assert found["train/nll"] != found["train/cross_entropy"]  # with smoothed labels
+    assert found["train/loss"].item() == loss.item() == pytest.approx(expected, rel=1e-5)

@@ -17,12 +17,7 @@ class Thawing(HAN):
     """Word vectors, averaged over a document, go through `brought` on the way to the scores, beside HAN's own."""
 
     def __init__(
-        self,
-        spec: DocumentSpec,
-        *,
-        finetune_from: Natural | None = None,
-        learning_rate: Positive = 0.1,
-        **han: Any,
+        self, spec: DocumentSpec, *, finetune_from: Natural | None = None, learning_rate: Positive = 0.1, **han: Any
     ) -> None:
         super().__init__(spec, **han)
         width = self.embedding.embedding_dim

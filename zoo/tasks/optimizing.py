@@ -160,12 +160,19 @@ class Optimizing(LightningModule):
             if due and config.reduce_on_plateau == plateau:
                 value = self.trainer.callback_metrics.get(str(config.monitor)) if plateau else None
                 if value is not None or not plateau:
-                    self.lr_scheduler_step(config.scheduler, value)
+                    super().lr_scheduler_step(config.scheduler, value)
 
     def on_train_epoch_end(self) -> None:
         super().on_train_epoch_end()
-        if self.several_optimizers:
+        if self.trainer.fit_loop.epoch_loop._num_ready_batches_reached():
             self.step_schedules("epoch", plateau=True)
+
+    def lr_scheduler_step(self, scheduler: Any, metric: Any) -> None:
+        """Leave out a schedule that follows a validation of each epoch: Lightning steps it only after the checkpoint of
+        the epoch's end is written, and `on_train_epoch_end` has stepped it before that."""
+        configs = self.trainer.lr_scheduler_configs
+        if not any(one.scheduler is scheduler and one.reduce_on_plateau and one.interval == "epoch" for one in configs):
+            super().lr_scheduler_step(scheduler, metric)
 
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
