@@ -10,7 +10,7 @@ import torch
 import zoo
 from tests.commands import forgotten
 from tests.outside.test_outside import HERE, say
-from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, train_ranks
+from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, train_ranks, weights
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -85,13 +85,17 @@ def test_a_run_resumed_within_an_epoch_gives_the_weights_of_an_uninterrupted_one
 
 
 def test_two_ranks_carry_a_state_each(program_env, tmp_path):
-    """They make the weights and metrics of one process, and one process cannot continue them within an epoch."""
+    """They make the weights and metrics of one process. Resumed within an epoch, each continues from its own state."""
     steps = ["callbacks=none", "trainer.max_steps=5", "optimizer=sgd", "optimizer.lr=0.5", "scheduler=none"]
     words = [*HERE, *TINY, *steps]
     same_on_two_ranks(words, tmp_path, program_env)
     states = torch.load(tmp_path / "two/checkpoints/last.ckpt", weights_only=True)["zoo"]["remembered"]
     one, other = (state["carried"]["hidden"] for state in states)
     assert one.shape == other.shape == (4, 6) and not torch.equal(one, other)
+    train_ranks([*words, "trainer.max_steps=2", "hydra.run.dir=begun"], tmp_path, program_env)
+    train_ranks([*words, "ckpt_path=begun/checkpoints/last.ckpt", "hydra.run.dir=resumed"], tmp_path, program_env)
+    whole, resumed = weights(tmp_path / "two"), weights(tmp_path / "resumed")
+    assert all(torch.equal(resumed[name], weight) for name, weight in whole.items())
 
 
 def test_another_number_of_processes(program_env, tmp_path, capsys):

@@ -208,6 +208,8 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
         (lambda content: content["zoo"].update(encoder_class="builtins.int"), "builtins.int is not a sub"),
         (lambda content: content.update(zoo="text"), "not written by attention-zoo"),
         (lambda content: content.update(hyper_parameters=[1]), "its parts differ from those that a run writes"),
+        (lambda content: content["hyper_parameters"].update(model="han"), "its parts differ from those"),
+        (lambda content: content.update(state_dict=[1]), "its parts differ from those that a run writes"),
         (
             lambda content: content.update(lr_schedulers=3, optimizer_states=[1]),
             "its parts differ from those that a run writes",

@@ -52,6 +52,8 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         return read_checkpoint(path)
 
 
+MALFORMED = AttributeError, IndexError, KeyError, TypeError, ValueError  # A part is missing or of another type
+
 _sound: set[tuple[str, int, int]] = set()  # Files whose checksums were correct: path, time and size
 
 
@@ -78,9 +80,14 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with named_by_a_checkpoint(_own_folders()):
             return modernised(content)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise CheckpointError(f"{path}: its parts differ from those that a run writes ({reason}): damaged?") from error
+    except MALFORMED as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> CheckpointError:
+    if isinstance(error, KeyError):
+        return CheckpointError(f"{path}: it has no {error}, which every checkpoint of a run has: damaged?")
+    return CheckpointError(f"{path}: its parts differ from those that a run writes ({error}): damaged?")
 
 
 def _own_folders() -> list[Path]:
@@ -162,8 +169,8 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
         return predictor
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
-    except KeyError as error:
-        raise CheckpointError(f"{path}: it has no {error}, which every checkpoint of a run has: damaged?") from error
+    except MALFORMED as error:
+        raise _damaged(path, error) from error
 
 
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
