@@ -32,14 +32,9 @@ def weights(made):
 
 
 def test_holds_every_weight_and_probability_exactly():
-    document = prediction(
-        probabilities={"bad": 1 / 3, "good": 2 / 3},
-        sentences=(
-            AttendedSentence(("a", "b"), 0.1 + 0.2, (1 / 7, 6 / 7)),
-            AttendedSentence(("c",), 0.7, (1.0,)),
-            AttendedSentence((), 0.0, ()),
-        ),
-    )
+    two = AttendedSentence(("a", "b"), 0.1 + 0.2, (1 / 7, 6 / 7)), AttendedSentence(("c",), 0.7, (1.0,))
+    sentences = (*two, AttendedSentence((), 0.0, ()))
+    document = prediction(probabilities={"bad": 1 / 3, "good": 2 / 3}, sentences=sentences)
     made = Page(DOCUMENTS.page([document]))
     words, sentences = weights(made)
     assert words == [("a", 1 / 7), ("b", 6 / 7), ("c", 1.0)] and sentences == [0.1 + 0.2, 0.7, 0.0]
@@ -54,11 +49,7 @@ def test_shades_by_three_weighings_where_the_reader_may_choose():
     assert ["checked" in e[1] for e in made.find("input")] == [True, False, False]
     style = made.find("span", "w")[5][1]["style"]  # "sat": 0.4 in 0.36
     values = {name: float(value) for name, value in re.findall(r"--(\w+)-v:([\d.]+)", style)}
-    assert values == {
-        "paper": pytest.approx(0.24 / 0.6, abs=1e-3),
-        "joint": pytest.approx(0.144 / 0.48, abs=1e-3),
-        "word": pytest.approx(0.4 / 0.75, abs=1e-3),
-    }
+    assert values == pytest.approx({"paper": 0.24 / 0.6, "joint": 0.144 / 0.48, "word": 0.4 / 0.75}, abs=1e-3)
     fixed = Page(page("", "", [[Passage(prediction().sentences, "word")]]))
     assert fixed.find("span", "w")[5][1]["style"] == "--paper-v:0.533;" and fixed.find("input") == []
 
@@ -118,9 +109,8 @@ def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
     assert [e[1]["data-tip"] for e in made.find("td", "weight")][-1] == "hund → <dog> 0.800"
     assert [e[1]["data-weight"] for e in made.find("td", "framed")] == ["0.8"]
     assert [e[1].get("scope") for e in made.find("th")] == ["col", "col", "row", "row"]
-    assert made.find("thead", "turned") and not Page(page("", "", [[Grid(["a"], ["ein"], [[1]])]])).find(
-        "thead", "turned"
-    )
+    short = Page(page("", "", [[Grid(["a"], ["ein"], [[1]])]]))
+    assert made.find("thead", "turned") and not short.find("thead", "turned")
 
 
 # the others
@@ -169,23 +159,14 @@ def test_a_drawing_is_svg_with_places_to_point_at():
 
 
 def evil():
-    document = prediction(
-        label=EVIL[0],
-        probabilities={EVIL[0]: 0.5, EVIL[3]: 0.5},
-        sentences=(AttendedSentence(EVIL, 1.0, (1 / len(EVIL),) * len(EVIL)),),
-    )
+    sentences = (AttendedSentence(EVIL, 1.0, (1 / len(EVIL),) * len(EVIL)),)
+    document = prediction(EVIL[0], {EVIL[0]: 0.5, EVIL[3]: 0.5}, sentences)
     grids = [Grid(EVIL, EVIL, [[0.1] * len(EVIL)] * len(EVIL), sentences=on, asked=EVIL[0]) for on in (True, False)]
     drawing = Drawing(9, 9, EVIL[0], spots=[Spot(1, 1, EVIL, {"label": EVIL[3]})])
     drawing.write(1, 1, EVIL[0])
     tree = Tree(replace(grown(len(EVIL), "balanced"), words=EVIL, unknown=(0,)))
-    return [
-        *document_blocks(document, EVIL[1]),
-        *grids,
-        Rows([(EVIL[0], EVIL[3])]),
-        Note(EVIL[2]),
-        Drawn(drawing),
-        tree,
-    ]
+    others = [Rows([(EVIL[0], EVIL[3])]), Note(EVIL[2]), Drawn(drawing), tree]
+    return [*document_blocks(document, EVIL[1]), *grids, *others]
 
 
 def test_texts_stay_texts():
@@ -236,11 +217,7 @@ class TestInTheBrowser:
         text = re.sub(r"<meta http-equiv[^>]*>", "", DOCUMENTS.page([prediction()])).replace("</body>", script)
         shades, bars = json.loads(Page(browse(tmp_path, text, "--dump-dom")).texts("title")[0])
         sat = {by: float(re.findall(r"[\d.]+", values[5])[3]) for by, values in shades.items()}
-        assert sat == {
-            "paper": pytest.approx(0.4, abs=0.01),
-            "joint": pytest.approx(0.3, abs=0.01),
-            "word": pytest.approx(0.533, abs=0.01),
-        }
+        assert sat == pytest.approx({"paper": 0.4, "joint": 0.3, "word": 0.533}, abs=0.01)
         assert bars[1] / bars[0] == pytest.approx(0.36 / 0.64, rel=0.01)
 
     @pytest.mark.parametrize("width", [400, 1100])

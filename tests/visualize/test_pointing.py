@@ -14,25 +14,17 @@ from zoo.tasks.pointing import ExaminedPointing, Pointed, PointingPrediction
 from zoo.visualize.pointing import AWAY, PointingView, free_places, lines, positions, true_places, verdict
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (2.0, 1.0), (4.0, 4.0))
+STEPS = ((0.0, 0.75, 0.25, 0.0, 0.0), (0.0, 0.0, 0.5, 0.5, 0.0), (0.125, 0.0, 0.0, 0.125, 0.75), (1.0, *[0.0] * 4))
 HULL = PointingPrediction(
     points=SQUARE,
     goal="hull",
     answers=(
         Pointed(
-            numbers=(1, 2, 4),
-            log_prob=-0.5,
-            score=-0.5,
-            finished=True,
+            (1, 2, 4), -0.5, -0.5, finished=True, attention=STEPS,
             figures={"non_simple": 0.0, "accuracy": 1.0, "area": 1.0},
-            attention=(
-                (0.0, 0.75, 0.25, 0.0, 0.0),
-                (0.0, 0.0, 0.5, 0.5, 0.0),
-                (0.125, 0.0, 0.0, 0.125, 0.75),
-                (1.0, 0.0, 0.0, 0.0, 0.0),
-            ),
         ),
     ),
-)
+)  # fmt: skip
 
 
 def answered(prediction=HULL, goal="hull", **changes):
@@ -93,33 +85,20 @@ def test_the_true_points_are_framed_as_long_as_the_answer_is_the_targets():
 
 
 def test_the_terminal_has_numbers_and_coordinates():
-    assert VIEW.terminal(HULL, 0, Namespace()).splitlines() == [
-        "hull of 4 points: 1 2 4  right, area 1",
-        "\t1\t0\t0",
-        "\t2\t4\t0",
-        "\t4\t4\t4",
-    ]
-    assert VIEW.terminal(TRIANGLES, 0, Namespace()).splitlines() == [
-        "triangulation of 4 points: 1 2 3, 2 3 4",
-        "\t1\t2\t3",
-        "\t2\t3\t4",
-    ]
-    assert VIEW.terminal(ORDER, 0, Namespace()).splitlines()[1:] == ["\t2\t0.25", "\t1\t0.5", "\t3\t0.75"]
-    missing = VIEW.terminal(answered(numbers=(9,), figures={}), 0, Namespace())
-    assert missing.splitlines()[1] == "\t9\tunknown point"
-    assert VIEW.terminal(answered(numbers=(), figures={}), 0, Namespace()) == "hull of 4 points: nothing"
+    def printed(prediction):
+        return VIEW.terminal(prediction, 0, Namespace()).split("\n\t")
+
+    assert printed(HULL) == ["hull of 4 points: 1 2 4  right, area 1", "1\t0\t0", "2\t4\t0", "4\t4\t4"]
+    assert printed(TRIANGLES) == ["triangulation of 4 points: 1 2 3, 2 3 4", "1\t2\t3", "2\t3\t4"]
+    assert printed(ORDER)[1:] == ["2\t0.25", "1\t0.5", "3\t0.75"]
+    assert printed(answered(numbers=(9,), figures={}))[1] == "9\tunknown point"
+    assert printed(answered(numbers=(), figures={})) == ["hull of 4 points: nothing"]
 
 
 def test_rows_and_json():
-    examined = ExaminedPointing(4, HULL, "1 2 4", (1, 2, 4))
-    assert dict(zip(VIEW.examined_columns(), VIEW.examined_row(examined), strict=True)) == {
-        "index": 4,
-        "points": "0 0; 4 0; 2 1; 4 4",
-        "true": "1 2 4",
-        "answer": "1 2 4",
-        "log-probability": -0.5,
-        "figures": "non_simple 0, accuracy 1, area 1",
-    }
+    row = VIEW.examined_row(ExaminedPointing(4, HULL, "1 2 4", (1, 2, 4)))
+    assert row == [4, "0 0; 4 0; 2 1; 4 4", "1 2 4", "1 2 4", -0.5, "non_simple 0, accuracy 1, area 1"]
+    assert VIEW.examined_columns() == ["index", "points", "true", "answer", "log-probability", "figures"]
     nan = answered(figures={"non_simple": 1.0, "area": float("nan")})
     assert VIEW.as_json(nan)["answers"][0]["figures"] == {"non_simple": 1, "area": None}
     assert VIEW.row(nan)[-1] == "non_simple 1"

@@ -107,15 +107,10 @@ def test_many_classes_show_the_likeliest(classes, rows):
 
 def test_a_story_has_the_strongest_sentence_of_each_hop_starred():
     lines = printed(story(ANSWER))
+    first, second, third = ANSWER.sentences
     assert lines[0] == "garden  0.75  <hall> 0.12"
-    assert [line.split() for line in lines[2:]] == [
-        ["hop", "1", "hop", "2"],
-        ["*0.75", "0.12", *ANSWER.sentences[0].split()],
-        ["0.00", "0.00", *ANSWER.sentences[1].split()],
-        ["0.25", "*0.38", *ANSWER.sentences[2].split()],
-        ["0.00", "0.50", "(empty", "memory)"],
-        ANSWER.question.split(),
-    ]
+    rows = [f"*0.75 0.12 {first}", f"0.00 0.00 {second}", f"0.25 *0.38 {third}", "0.00 0.50 (empty memory)"]
+    assert [" ".join(line.split()) for line in lines[2:]] == ["hop 1 hop 2", *rows, ANSWER.question]
     text = in_colour(story(ANSWER))
     assert "*" not in text and "\x1b[1;" in text
 

@@ -129,18 +129,10 @@ def chain(nodes):
     return ReadTree(("word",), tuple(range(-1, nodes - 1)), (-1,) * (nodes - 1) + (0,), None)
 
 
-@pytest.mark.parametrize(
-    ("tree", "levels"),
-    [
-        (spine(5000), 5000),
-        (grown(5000, "right", inside=True), 5000),
-        (chain(5000), 5000),
-    ],
-    ids=["constituents", "dependencies", "chain"],
-)
-def test_a_deep_tree_is_laid_out(tree, levels):
+@pytest.mark.parametrize("tree", [spine(5000), grown(5000, "right", inside=True), chain(5000)], ids=lambda _: "")
+def test_a_deep_tree_is_laid_out(tree):
     layout = laid_out(tree)
-    assert layout.levels == levels
+    assert layout.levels == 5000
     assert len(layout.edges(layout.across(range(len(layout.columns))))) == len(tree.parent) - 1
     in_order = [column.text for column in layout.columns] == list(tree.words)  # pytest would compare them at length
     assert in_order

@@ -12,12 +12,9 @@ from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
 from zoo.visualize.view import View
 
-EMPTY = 0.005
-"""The least attention to empty places of the memory that is shown: less is printed as 0.00."""
-HOPS = Key(
-    long="The numbers before a sentence are the attention of each hop, the first hop first; the strongest of a hop is "
-    "framed."
-)
+EMPTY = 0.005  # The least attention to empty places of the memory that is shown: less is printed as 0.00
+FRAMED = "the first hop first; the strongest of a hop is framed."
+HOPS = Key(long=f"The numbers before a sentence are the attention of each hop, {FRAMED}")
 REST = Key(long="The rest of a hop's attention went to empty places of the memory.")
 TRUE = Key("true", "framed: what the true answer follows from")
 
@@ -26,8 +23,7 @@ class AnsweringView(View):
     """Stories, each with a question and its answer. Files may also be in bAbI's format, or json lines."""
 
     noun, plural = "story", "stories"
-    columns = ("story", "question", "answer", "probability", "hops")
-    """`hops` are the sentences with the most attention of each hop, and that attention."""
+    columns = ("story", "question", "answer", "probability", "hops")  # The strongest sentence of each hop
     title = "What the network attended to"
     needs = ("hop", "model=memn2n")
 
