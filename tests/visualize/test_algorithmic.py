@@ -12,11 +12,14 @@ from zoo.visualize.algorithmic import AlgorithmicView, bits_drawing, panels, row
 VIEW = AlgorithmicView()
 
 
-def test_which_letters_are_wrong():
+def test_which_letters_are_wrong_and_the_row():
     assert wrong_letters(prediction(written=("1011", "1"), truth=("1001", "1"))) == [*[False] * 2, True, *[False] * 3]
     assert wrong_letters(prediction(written=("end",), truth=("10",))) == [True] * 3  # a word of another kind
     assert wrong_letters(prediction(truth=None)) == [False] * 5
     assert VIEW.blocks(prediction(targets=None))[0].verdict == ""
+    assert VIEW.examined_row(ExaminedBits(4, COPY, "10 01")) == [4, "10 01", "10 01", "11 01", 1]
+    assert VIEW.examined_columns() == ["index", "sequence", "true", "written", "error bits"]
+    assert VIEW.row(prediction(truth=None, targets=None))[-1] == ""
 
 
 # what is shown of a memory
@@ -111,12 +114,6 @@ def test_pictures_and_pages_have_what_was_written():
 
 
 # tables
-
-
-def test_rows():
-    assert VIEW.examined_row(ExaminedBits(4, COPY, "10 01")) == [4, "10 01", "10 01", "11 01", 1]
-    assert VIEW.examined_columns() == ["index", "sequence", "true", "written", "error bits"]
-    assert VIEW.row(prediction(truth=None, targets=None))[-1] == ""
 
 
 def test_lines_know_their_place(tmp_path):

@@ -17,6 +17,8 @@ def test_the_strongest_sentence_of_each_hop_and_what_is_left_over():
     assert strongest(answer(hops=())) == strongest(answer(sentences=(), hops=((), ()))) == []
     assert VIEW.blocks(ANSWER)[1].rest == [0.0, 0.5]
     assert VIEW.blocks(answer(hops=((0.5, 0.5, 1e-8),)))[1].rest is None
+    assert VIEW.picture(answer(hops=())) is None
+    VIEW.picture(answer(sentences=(), hops=((), ()))).canvas.draw()
 
 
 def test_the_true_answer_and_what_it_follows_from():
@@ -28,11 +30,6 @@ def test_the_true_answer_and_what_it_follows_from():
     assert shapes(wrong, "true") == [] and "✗ true answer hall" in texts(wrong)
     typed = VIEW.picture(ANSWER)
     assert shapes(typed, "true") == [] and not {"✓", "✗"} & set("".join(texts(typed)))
-
-
-def test_without_attention_or_sentences_there_is_little_to_draw():
-    assert VIEW.picture(answer(hops=())) is None
-    VIEW.picture(answer(sentences=(), hops=((), ()))).canvas.draw()
 
 
 # tables

@@ -211,13 +211,10 @@ def test_in_a_browser_the_light_of_a_word_falls_on_its_cell(tmp_path, pointed):
 # terminal, tables, JSON
 
 
-def test_the_terminal_has_the_image_and_its_caption_or_all_of_them():
+def test_rows_and_lines_of_the_terminal():
     assert VIEW.terminal(DOG, 0, Namespace(nbest=None)) == "dog.png\ta red dog"
     two = VIEW.terminal(DOG, 3, Namespace(nbest=2)).splitlines()
     assert two == ["3 ||| a red dog ||| -1.2500", "3 ||| dog ||| -2.2500"]
-
-
-def test_rows():
     assert VIEW.examined_columns() == ["index", "image", "captions", "caption", "log-probability", "true"]
     assert VIEW.examined_row(EXAMINED) == [7, "dog.png", "a dog that is red | a red dog", "a red dog", -1.5, "yes"]
     assert VIEW.examined_row(replace(EXAMINED, true=None))[-1] == ""

@@ -38,9 +38,11 @@ def test_a_sentence_weighs_what_its_words_have_together():
     assert [(part.weight, part.word_weights) for part in unread] == [(1.0, (1.0,)), (0.0, (0.0,))]
 
 
-def test_the_blank_is_no_unknown_word():
+def test_the_blank_is_no_unknown_word_and_is_required():
     assert VIEW.unknown(PREDICTION) == ["<saw>", "was"]
     assert query_of(PREDICTION).unknown == (1,)
+    with pytest.raises(DataError, match=BLANK):
+        VIEW.read(["Anna slept. Ben did not."], None)
 
 
 def test_a_row_of_a_table():
@@ -60,16 +62,13 @@ def test_on_the_terminal():
     assert printed(VIEW.terminal(WITHOUT_QUERY, 0, Namespace()))[3] == f"{BLANK} slept"
 
 
-def test_the_page():
+def test_the_page_and_the_picture():
     html = VIEW.page([PREDICTION, None, WITHOUT_QUERY])
     made = Page(html)
     assert "2 questions, 1 blank." in html and "<saw>" in made.texts("span", "u")
     assert made.find("span", "u")[0][1]["data-tip"].endswith("; unknown to the network")
     assert made.find("article")[0][1]["data-label"] == "Anna" and len(made.find("ol", "titled")) == 2
     assert "how much each word counts" in html and "how much each word counts" not in VIEW.page([WITHOUT_QUERY])
-
-
-def test_the_picture():
     plain, evidence = VIEW.picture(PREDICTION), (True, True, True, False, False, False, False)
     reviewed = VIEW.picture(PREDICTION, ExaminedQuestion(0, PREDICTION, "Ben", evidence))
     assert {"in the blank", "Anna", "✗ true answer Ben", "query", BLANK, "tells the answer"} <= set(texts(reviewed))
@@ -97,8 +96,3 @@ def test_questions_are_read_from_the_command_line_and_from_files(tmp_path):
     lines = tmp_path / "lines.txt"
     lines.write_text(f"{typed}\n\n")
     assert [question is None for question in VIEW.read([typed], lines)] == [False, False, True]
-
-
-def test_a_line_without_a_blank_is_refused():
-    with pytest.raises(DataError, match=BLANK):
-        VIEW.read(["Anna slept. Ben did not."], None)

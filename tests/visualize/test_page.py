@@ -64,21 +64,28 @@ def test_shows_class_true_class_and_evidence():
     assert Page(page("", "", [[Head("x", truth=("true class", "y"))]])).texts("p", "verdict") == ["true class y"]
 
 
-def test_without_attention_shows_the_text_alone():
+def test_without_attention_there_is_the_text_alone():
     made = Page(DOCUMENTS.page([without_weights("so it goes")]))
     assert [*made.find("span", "w"), *made.find("span", "weight"), *made.find("input")] == []
     assert made.texts("p", "words") == ["so it goes"] and made.find("ol", "bare")
+    text = STORIES.page([answer(hops=(), unknown=()), None])
+    assert "1 story, 1 blank." in text and "(blank)" in text and "2 stories." in STORIES.page([ANSWER, ANSWER])
+    assert not Page(text).find("td", "weight") and "Mary got the $x$." in text
+    assert "dotted" not in text[text.index("</style>") :] and "hop" not in text[text.index("</style>") :]
 
 
 # grids
 
 
-def test_a_story_holds_every_weight_exactly():
+def test_a_story_holds_every_weight_exactly_and_a_long_one_is_cut():
     made = Page(STORIES.page([answer(hops=((0.1 + 0.2, 1 / 3, 0.0),), probability=2 / 3)]))
     found = [float(attributes["data-weight"]) for _, attributes, _ in made.find("td", "weight")]
     assert found[:3] == [0.1 + 0.2, 1 / 3, 0.0] and found[3] == pytest.approx(1 - 0.3 - 1 / 3)
     assert [e[1]["data-probability"] for e in made.find("tr") if "data-probability" in e[1]] == ["0.75", "0.125"]
     assert made.texts("h2") == ["garden"]
+    text = STORIES.page([long_answer(300, 5)])
+    assert len(Page(text).find("td", "weight")) == 150
+    assert "It is 5." in text and "150 more sentences, none with more than 0.00 in any hop" in text
 
 
 def test_the_strongest_of_each_hop_is_framed_and_unknown_words_are_dotted():
@@ -89,19 +96,6 @@ def test_the_strongest_of_each_hop_is_framed_and_unknown_words_are_dotted():
     assert "hop 2" in text and "(empty memory)" in text and ANSWER.question in text
     assert '<tr class="question"><td></td><td></td><td class="name"' in text, "the question is below the sentences"
     assert "the strongest of a hop is framed" in text and "went to empty places of the memory" in text
-
-
-def test_a_network_without_attention_and_a_blank_line_have_their_place():
-    text = STORIES.page([answer(hops=(), unknown=()), None])
-    assert "1 story, 1 blank." in text and "(blank)" in text and "2 stories." in STORIES.page([ANSWER, ANSWER])
-    assert not Page(text).find("td", "weight") and "Mary got the $x$." in text
-    assert "dotted" not in text[text.index("</style>") :] and "hop" not in text[text.index("</style>") :]
-
-
-def test_a_long_story_is_cut():
-    text = STORIES.page([long_answer(300, 5)])
-    assert len(Page(text).find("td", "weight")) == 150
-    assert "It is 5." in text and "150 more sentences, none with more than 0.00 in any hop" in text
 
 
 def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
@@ -116,15 +110,12 @@ def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
 # the others
 
 
-def test_rows_notes_and_blocks_side_by_side():
+def test_rows_notes_blocks_side_by_side_and_explanations():
     blocks = [Head("x"), Beside(Rows([("a", "<b>")]), Rows([("n5", "1")], ["", "size"])), Note("<i>"), Block()]
     made = Page(page("", "", [blocks]))
     assert made.texts("td") == ["<b>", "size", "1"] and "<i>" in made.texts("p", "verdict")
     assert made.texts("th") == ["a", "", "n5"]
     assert len(made.find("div", "beside")) == 1
-
-
-def test_each_sign_is_explained_once_and_only_where_it_is_there():
     key = Key("", "", "A sign has a meaning.")
     text = page("", "2 texts.", [[Note("a", keys=(key,))], [Note("b", keys=(key,))]])
     assert "2 texts. A sign has a meaning.</p>" in text
@@ -169,21 +160,15 @@ def evil():
     return [*document_blocks(document, EVIL[1]), *grids, *others]
 
 
-def test_texts_stay_texts():
+def test_texts_stay_texts_and_nothing_is_loaded():
     text = page("</title>" + EVIL[0], EVIL[1], [evil()])
     made = Page(text)
     assert [word for word, _ in weights(made)[0]] == list(EVIL)
     assert made.texts("h2")[0] == EVIL[0] and made.obeys_nothing() and made.find("img") == []
-
-
-def test_loads_nothing():
     text = page("a", "b", [evil()])
     assert not re.search(r"src=|@import|url\(|<link", text[: text.index("<body>")])
     policy = next(e[1]["content"] for e in Page(text).find("meta") if "http-equiv" in e[1])
     assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-
-
-def test_can_be_written_whatever_the_text_holds():
     DOCUMENTS.page([without_weights("\ud800 \x00 \x1b")]).encode("utf-8")
 
 

@@ -59,23 +59,17 @@ def test_lines_of_each_goal():
     assert lines("order", (), SQUARE) == lines("hull", (), SQUARE) == []
     assert lines("hull", (1, 9, 2), SQUARE) == [[a, b, a]]  # there is no point 9
     assert lines("triangulation", (1, 2, 9), SQUARE) == []
-
-
-def test_numbers_stand_side_by_side_as_high_as_they_are():
     at = positions(ORDER.points)
     assert at == [(1, 0.5), (2, 0.25), (3, 0.75)]
     assert lines("order", (2, 1, 3), at) == [[(1, 0.25), (2, 0.5), (3, 0.75)]]
 
 
-def test_verdicts():
+def test_verdicts_and_the_true_points_as_long_as_the_answer_is_the_targets():
     assert verdict(HULL) == "right, area 1"
     wrong = answered(figures={"non_simple": 1.0, "accuracy": 0.0, "area": float("nan")}, finished=False)
     assert verdict(wrong) == "unfinished, not the target's, not a simple polygon"
     assert verdict(TOUR) == "length 13.5"
     assert verdict(answered(goal="tour", figures={"invalid": 1.0})) == "not a tour: not every point once"
-
-
-def test_the_true_points_are_framed_as_long_as_the_answer_is_the_targets():
     assert true_places((1, 2, 4), (1, 2, 4)) == [(0, 1), (1, 2), (2, 4), (3, 0)]
     assert true_places((1, 3, 4), (1, 2, 4)) == [(0, 1), (1, 2)]
     assert true_places((), (1, 2)) == [(0, 1)] and true_places((1,), None) == []
@@ -84,7 +78,7 @@ def test_the_true_points_are_framed_as_long_as_the_answer_is_the_targets():
 # terminal, tables and JSON
 
 
-def test_the_terminal_has_numbers_and_coordinates():
+def test_lines_of_the_terminal_rows_and_json():
     def printed(prediction):
         return VIEW.terminal(prediction, 0, Namespace()).split("\n\t")
 
@@ -93,9 +87,6 @@ def test_the_terminal_has_numbers_and_coordinates():
     assert printed(ORDER)[1:] == ["2\t0.25", "1\t0.5", "3\t0.75"]
     assert printed(answered(numbers=(9,), figures={}))[1] == "9\tunknown point"
     assert printed(answered(numbers=(), figures={})) == ["hull of 4 points: nothing"]
-
-
-def test_rows_and_json():
     row = VIEW.examined_row(ExaminedPointing(4, HULL, "1 2 4", (1, 2, 4)))
     assert row == [4, "0 0; 4 0; 2 1; 4 4", "1 2 4", "1 2 4", -0.5, "non_simple 0, accuracy 1, area 1"]
     assert VIEW.examined_columns() == ["index", "points", "true", "answer", "log-probability", "figures"]

@@ -18,15 +18,12 @@ def translated(tokens=("a", "dog", "</s>"), attention=WEIGHTS):
 PREDICTION = TranslationPrediction(SOURCE, (translated(),), unknown=(1,))
 
 
-def test_a_row_for_each_target_token_and_a_column_for_each_source_token():
+def test_true_links_and_rows():
     figure = VIEW.picture(PREDICTION)
     np.testing.assert_allclose(grid(figure), WEIGHTS)
     assert {"a dog", "ein hund $x$ </s>", "log-probability -0.500", "unknown to the network"} <= set(texts(figure))
     known = TranslationPrediction(SOURCE, (translated(),))
     assert "unknown to the network" not in texts(VIEW.picture(known))
-
-
-def test_true_links_are_frames_and_rows_have_the_reference():
     examined = ExaminedTranslation(3, PREDICTION, "a dog", [(1, 0)])
     assert VIEW.blocks(PREDICTION, examined)[1].true == {(0, 1)} and VIEW.blocks(PREDICTION)[1].true == set()
     columns = ["index", "source", "reference", "translation", "log-probability", "alignment"]

@@ -50,21 +50,15 @@ def said_of(given, line):
 # rows and tables
 
 
-def test_a_tree_as_a_row():
+def test_rows_and_unknown_words():
     assert (TREES.columns, TREES.noun) == (("text", "predicted", "probability"), "text")
     one = examined(wrong=[0])
     assert TREES.examined_columns() == ["index", "text", "true", "predicted", "probability"]
     assert TREES.examined_row(one) == [0, "The film was not bad at all", "neutral", "very positive", 0.75]
-
-
-def test_a_pair_as_a_row():
     assert (PAIRS.columns, PAIRS.noun) == (("first", "second", "score"), "pair")
     one = ExaminedPair(3, PAIR, "4.5", 4.5)
     assert PAIRS.examined_columns() == ["index", "first", "second", "true", "score"]
     assert PAIRS.examined_row(one) == [3, "A brown dog is running", "The cat <runs>", "4.5", 4.25]
-
-
-def test_unknown_words():
     assert PAIRS.unknown(PAIR) == ["<runs>"]
     given = predictor()
     assert TREES.unknown(said_of(given, "it never works")) == ["never"]
@@ -98,7 +92,7 @@ def test_what_is_no_pair_is_refused(line, found):
         encoder.display("A dog runs")
 
 
-def test_what_is_typed_as_proposed_is_read(monkeypatch):
+def test_the_help_names_the_ways_and_the_typed_proposals_are_read(monkeypatch):
     for view in (TREES, PAIRS):
         assert view.typed[0] == view.typed[-1] == '"'
     assert PAIRS.read([PAIRS.typed.strip('"'), " "], None) == [("the monkey is crying .", "an ape is weeping ."), None]
@@ -106,6 +100,12 @@ def test_what_is_typed_as_proposed_is_read(monkeypatch):
     assert len(given.encoder(PAIRS.read([PAIRS.typed.strip('"')], None))) == 1
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"a\tb\n\n")))
     assert PAIRS.read([], None) == [("a", "b"), None]
+    monkeypatch.setenv("COLUMNS", "200")
+    parser = ArgumentParser()
+    PAIRS.options(parser.add_argument_group("relatedness"))
+    help_ = parser.format_help()
+    assert "--trees balanced|left|right|spacy:MODEL" in help_
+    assert "a pair without brackets" in help_ and "plain text is" in help_
 
 
 # which tree
@@ -165,15 +165,6 @@ def test_another_kind_of_tree_than_in_training_is_warned_of(way, warned, capsys)
     prepared(TreeClassificationView(), predictor("left"), *(["--trees", "left"] if way == "left" else []))
     said = capsys.readouterr().err
     assert said.count("about as good as those of a bag of words (on the samples, SICK's Pearson falls from") == warned
-
-
-def test_the_help_names_the_ways(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    parser = ArgumentParser()
-    PAIRS.options(parser.add_argument_group("relatedness"))
-    help_ = parser.format_help()
-    assert "--trees balanced|left|right|spacy:MODEL" in help_
-    assert "a pair without brackets" in help_ and "plain text is" in help_
 
 
 def test_that_a_tree_was_built_is_said_once_on_the_terminal_and_on_page_and_picture(capsys):

@@ -110,7 +110,7 @@ def test_evidence_has_a_ring_outside_its_halo(weights):
     assert "tells the true class" in texts(figure) and "tells the true class" not in texts(of(examined()))
 
 
-def test_halos_are_as_large_as_the_attention_is_high():
+def test_halos_are_as_large_as_the_attention_is_high_and_off_the_words():
     weights = (0.5, 0.0, 0.0, 0.0, 0.25, 0.125, 0.125, *[0.0] * 6)
     said = prediction(replace(prediction().tree, weights=weights), prediction().labels)
     figure = picture(said)
@@ -125,9 +125,6 @@ def test_halos_are_as_large_as_the_attention_is_high():
     assert levels == sorted(levels) and len(set(levels)) == 4
     bare = picture(prediction())
     assert shapes(bare, "halos") == shapes(bare, "gaps") == [] and not any("halo" in text for text in texts(bare))
-
-
-def test_halos_stay_off_the_words():
     said = prediction(replace(prediction().tree, weights=(*[0.0] * 12, 1.0)), prediction().labels)
     figure = picture(said)
     lowest = max(y + width / 2 for (_, y), width, _ in shapes(figure, "halos") if width > 2 * RADIUS)
@@ -150,13 +147,16 @@ def test_signs_stay_in_their_discs(classes):
     assert small > 5
 
 
-def test_unknown_words_have_a_dotted_line():
+def test_unknown_words_have_a_dotted_line_and_long_ones_are_cut():
     said = prediction(replace(prediction().tree, unknown=(1,)), prediction().labels)
     figure = picture(said)
     x, y = place_of(figure, "film")
     line = collection(figure, "unknown").get_segments()[0]
     assert line[:, 0].mean() == pytest.approx(x) and 2 < line[0][1] - y < 12
     assert "unknown to the network" in texts(figure) and collection(picture(prediction()), "unknown") is None
+    tree = ReadTree(("x" * 100_000, "y"), (-1, 0, 0), (-1, 0, 1), None)
+    (cut,) = [text for text in texts(picture(prediction(tree))) if text.startswith("xxx")]
+    assert cut.endswith("…") and len(cut) < 60
 
 
 @pytest.mark.parametrize("words", [1, 8, 24, 40])
@@ -199,12 +199,6 @@ def test_a_tree_five_thousand_deep_is_drawn_and_its_page_stays_small(inside):
     assert len(text) < 320_000 and len(nodes_of(Page(text))) <= 2 * MOST_ON_PAGE[1]
     assert "nodes are not drawn, but folded into the triangles" in text
     assert "folded" not in TREES.page([prediction()])
-
-
-def test_a_long_word_is_cut():
-    tree = ReadTree(("x" * 100_000, "y"), (-1, 0, 0), (-1, 0, 1), None)
-    (cut,) = [text for text in texts(picture(prediction(tree))) if text.startswith("xxx")]
-    assert cut.endswith("…") and len(cut) < 60
 
 
 def test_a_dependency_tree_has_a_line_from_each_node_to_its_word():
@@ -266,9 +260,6 @@ def test_a_page_explains_only_what_is_there():
     assert about.startswith("1 text. Point at a node for its phrase, its class and its attention. The area of the ")
     assert about.endswith("A dotted line is under words that the network does not know.")
     assert "The largest halo is an attention of 0.077." in Page(TREES.page([weighed])).texts("p", "verdict")
-
-
-def test_no_words():
     assert "(no words)" in PAIRS.page([replace(PAIR, first=ReadTree((), (), (), None))])
     assert "(no words)" in texts(PAIRS.picture(replace(PAIR, first=ReadTree((), (), (), None))))
     assert "a" in texts(picture(prediction(read("(2 a)")[0])))

@@ -40,10 +40,7 @@ _logged: set[str] = set()
 
 
 def families(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the font families to draw `texts` with, to be tried in turn for each letter.
-
-    Logs one line for a script that no installed font has, once: its letters are drawn as boxes.
-    """
+    """Return the font families to try in turn for each letter. A script without a font is logged once."""
     first = str(fontManager.findfont(FontProperties(family=FIRST)))
     letters = {letter for text in texts for letter in text} - _outlines(first)
     found = {letter: _family(letter) for letter in sorted(letters) if unicodedata.category(letter)[0] not in "CZ"}

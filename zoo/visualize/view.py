@@ -60,10 +60,7 @@ class View(ABC):
             group.add_argument("--nbest", type=int, metavar="N", help="the N best, as `number ||| text ||| score`")
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Return the inputs of `zoo predict`: those of the command line and of a file.
-
-        Without either they are the lines of the standard input. A blank line is None and keeps its place.
-        """
+        """Return the inputs of the command line and of a file, or else of the standard input; a blank line is None."""
         found = [given for word in words for given in self.read_word(word)]
         if file is not None:
             return [*found, *self.read_file(file)]
@@ -107,11 +104,7 @@ class View(ABC):
             )
 
     def prepare(self, predictor: Any, options: Namespace) -> None:
-        """Set what the task's own options ask for, and what reading needs to know of a `zoo.run.checkpoint.Predictor`.
-
-        Raises:
-            ZooError: an option cannot be used. It is raised before any input is read.
-        """
+        """Set what the options ask for, and what reading needs to know; raises ZooError for unusable options."""
         if options.attention is not None:
             self.require_attention("--attention", predictor)
         search = [getattr(options, name, None) for name in ("beam", "nbest")]
@@ -203,11 +196,7 @@ def beginning(text: str) -> str:
 
 
 def view_of(task: Task | type[Task]) -> View:
-    """Return the view of a task.
-
-    Raises:
-        ConfigError: the task has no `view`, or its view cannot be imported.
-    """
+    """Return the view of a task. Raises ConfigError if the task has none, or one that cannot be imported."""
     cls = task if isinstance(task, type) else type(task)
     dotted = getattr(cls, "view", None)
     if dotted is None:

@@ -56,7 +56,7 @@ class Family(NamedTuple):
         return found
 
     def phrase(self, node: int, words: Sequence[str], longest: int = LONGEST_PHRASE) -> str:
-        """Return the words below a node. An ellipsis replaces other words between them, and those after `longest`."""
+        """Return the words at and below a node, with an ellipsis for other words between them and after `longest`."""
         places = self.covered[node][:longest]
         gaps = [place > before + 1 for before, place in pairwise(places[:1] + places)]
         parts = ["… " * gap + words[place] for place, gap in zip(places, gaps, strict=True)]
@@ -95,8 +95,7 @@ class Layout(NamedTuple):
     def edges(self, across: Mapping[int, float]) -> list[list[tuple[float, int]]]:
         """Return the line from each drawn node's parent to the node, as (x, level).
 
-        A line is slanted to the level below the parent, and vertical from there. It crosses no other subtree as long as
-        each node covers neighbouring words.
+        It is slanted to the level below the parent, then vertical, so that no lines of neighbouring words cross.
         """
         found = []
         for node in self.nodes:
@@ -109,8 +108,8 @@ class Layout(NamedTuple):
 def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int = sys.maxsize) -> Layout:
     """Return the layout of as much of a tree as the limits allow; wide phrases are unfolded first.
 
-    Leaves are on the lowest level, and every other node is as low as its children allow. Where nodes with children have
-    words (dependencies), the level of a node is its distance from the root.
+    Leaves are on the lowest level, and other nodes as low as their children allow. In dependency trees the level of a
+    node is its distance from the root.
     """
     family = Family.of(tree)
     used, shown = 1, set(family.order[:1])
