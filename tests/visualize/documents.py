@@ -5,15 +5,14 @@ from zoo.tasks.classification import AttendedSentence, DocumentPrediction
 
 def prediction(label="good", probabilities=None, sentences=None):
     """Two sentences, weights 0.64 and 0.36, so that their roots are 0.8 and 0.6."""
+    two = (
+        AttendedSentence(("the", "soup", "was", "great"), 0.64, (0.05, 0.2, 0.0, 0.75)),
+        AttendedSentence(("we", "sat", "outside"), 0.36, (0.1, 0.4, 0.5)),
+    )
     return DocumentPrediction(
         label=label,
         probabilities={"bad": 0.25, "good": 0.75} if probabilities is None else probabilities,
-        sentences=(
-            AttendedSentence(("the", "soup", "was", "great"), 0.64, (0.05, 0.2, 0.0, 0.75)),
-            AttendedSentence(("we", "sat", "outside"), 0.36, (0.1, 0.4, 0.5)),
-        )
-        if sentences is None
-        else sentences,
+        sentences=two if sentences is None else sentences,
     )
 
 

@@ -12,11 +12,14 @@ from zoo.visualize.algorithmic import AlgorithmicView, bits_drawing, panels, row
 VIEW = AlgorithmicView()
 
 
-def test_which_letters_are_wrong():
+def test_which_letters_are_wrong_and_the_row():
     assert wrong_letters(prediction(written=("1011", "1"), truth=("1001", "1"))) == [*[False] * 2, True, *[False] * 3]
     assert wrong_letters(prediction(written=("end",), truth=("10",))) == [True] * 3  # a word of another kind
     assert wrong_letters(prediction(truth=None)) == [False] * 5
     assert VIEW.blocks(prediction(targets=None))[0].verdict == ""
+    assert VIEW.examined_row(ExaminedBits(4, COPY, "10 01")) == [4, "10 01", "10 01", "11 01", 1]
+    assert VIEW.examined_columns() == ["index", "sequence", "true", "written", "error bits"]
+    assert VIEW.row(prediction(truth=None, targets=None))[-1] == ""
 
 
 # what is shown of a memory
@@ -89,10 +92,9 @@ def test_steps_and_rows_count_from_one():
 def test_a_sequence_of_any_length_fills_the_page(steps):
     """Seven steps were 57 of 980 pixels once."""
     bits = np.zeros((steps, 3))
-    said = prediction(
-        inputs=bits, scored=np.full(steps, True), probabilities=bits, targets=None, written=("0",) * steps
-    )
-    drawing, found = drawn(prediction(**{**vars(said), "truth": None}))
+    scored, written = np.full(steps, True), ("0",) * steps
+    said = prediction(inputs=bits, scored=scored, probabilities=bits, targets=None, written=written, truth=None)
+    drawing, found = drawn(said)
     assert 230 <= found["input"].width <= 1200 and drawing.width >= found["input"].width
 
 
@@ -114,26 +116,8 @@ def test_pictures_and_pages_have_what_was_written():
 # tables
 
 
-def test_rows():
-    assert VIEW.row(COPY) == ["10 01", "11 01", 1]
-    examined = ExaminedBits(4, COPY, "10 01")
-    assert dict(zip(VIEW.examined_columns(), VIEW.examined_row(examined), strict=True)) == {
-        "index": 4,
-        "sequence": "10 01",
-        "true": "10 01",
-        "written": "11 01",
-        "error bits": 1,
-    }
-    assert VIEW.row(prediction(truth=None, targets=None))[-1] == ""
-    assert VIEW.as_json(COPY)["written"] == "11 01"
-
-
 def test_lines_know_their_place(tmp_path):
-    file = tmp_path / "patterns.txt"
-    file.write_text("10 01\n\n11\n")
-    assert VIEW.read(["01"], file) == [
-        BitLine("01", "line 1"),
-        BitLine("10 01", "line 2"),
-        None,
-        BitLine("11", "line 4"),
-    ]
+    (file := tmp_path / "patterns.txt").write_text("10 01\n\n11\n")
+    first, second, blank, last = VIEW.read(["01"], file)
+    assert (first, second) == (BitLine("01", "line 1"), BitLine("10 01", "line 2"))
+    assert (blank, last) == (None, BitLine("11", "line 4"))

@@ -17,6 +17,8 @@ def test_the_strongest_sentence_of_each_hop_and_what_is_left_over():
     assert strongest(answer(hops=())) == strongest(answer(sentences=(), hops=((), ()))) == []
     assert VIEW.blocks(ANSWER)[1].rest == [0.0, 0.5]
     assert VIEW.blocks(answer(hops=((0.5, 0.5, 1e-8),)))[1].rest is None
+    assert VIEW.picture(answer(hops=())) is None
+    VIEW.picture(answer(sentences=(), hops=((), ()))).canvas.draw()
 
 
 def test_the_true_answer_and_what_it_follows_from():
@@ -30,28 +32,16 @@ def test_the_true_answer_and_what_it_follows_from():
     assert shapes(typed, "true") == [] and not {"✓", "✗"} & set("".join(texts(typed)))
 
 
-def test_without_attention_or_sentences_there_is_little_to_draw():
-    assert VIEW.picture(answer(hops=())) is None
-    VIEW.picture(answer(sentences=(), hops=((), ()))).canvas.draw()
-
-
 # tables
 
 
 def test_rows():
-    examined = ExaminedAnswer(4, ANSWER, "hall", (True, False, True))
-    assert dict(zip(VIEW.examined_columns(), VIEW.examined_row(examined), strict=True)) == {
-        "index": 4,
-        "story": "Mary got the $x$. John <left>. Mary went to the garden.",
-        "true": "hall",
-        "question": "Where is the $x$?",
-        "answer": "garden",
-        "probability": 0.75,
-        "hops": "hop 1: Mary got the $x$. 0.75; hop 2: Mary went to the garden. 0.38",
-    }
+    story, hops = " ".join(ANSWER.sentences), "hop 1: Mary got the $x$. 0.75; hop 2: Mary went to the garden. 0.38"
+    row = VIEW.examined_row(ExaminedAnswer(4, ANSWER, "hall", (True, False, True)))
+    assert row == [4, story, "hall", "Where is the $x$?", "garden", 0.75, hops]
+    assert VIEW.examined_columns() == ["index", "story", "true", "question", "answer", "probability", "hops"]
     assert VIEW.row(answer(hops=()))[-1] == ""
     assert VIEW.unknown(ANSWER) == ["<left>"]
-    assert VIEW.as_json(ANSWER)["alternatives"] == {"garden": 0.75, "<hall>": 0.125}
 
 
 # what a user gives

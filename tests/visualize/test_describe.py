@@ -2,7 +2,6 @@
 
 import json
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -74,6 +73,8 @@ def test_a_name_and_the_numbers_of_the_splits_are_enough():
         ["train", "1,200", "25.0%", "1.5", "True", ""],
         ["test", "7", "0.0%", "2", "", "far"],
     ]
+    parts = NUMBERS | {"skipped": {"no text": 1200}, "contents": ["points on a line"]}
+    assert shown(parts).splitlines()[1:3] == ["points on a line", "left out: 1,200 no text"]
 
 
 def test_lengths_and_what_was_dropped_and_examples():
@@ -87,16 +88,6 @@ def test_lengths_and_what_was_dropped_and_examples():
     lines = [line.split() for line in text.splitlines()]
     assert ["1", "1", "█" * 10] in lines and ["2-3", "3", "█" * 30] in lines, "the longest bar has 30 cells"
     assert ["examples"] in lines and ["source", "text", "a", "dog"] in lines
-
-
-def test_a_headline_is_what_a_task_reports_and_nothing_else():
-    folder = Path(__file__).resolve().parents[2] / "zoo" / "visualize"
-    assert not [path.name for path in folder.glob("*.py") if "headline" in path.read_text("utf-8")]
-
-
-def test_what_was_left_out_is_said():
-    parts = NUMBERS | {"skipped": {"no text": 1200}, "contents": ["points on a line"]}
-    assert shown(parts).splitlines()[1:3] == ["points on a line", "left out: 1,200 no text"]
 
 
 def test_names_and_texts_of_anybodys_are_no_markup_and_no_orders_to_the_terminal():

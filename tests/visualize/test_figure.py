@@ -111,9 +111,6 @@ def test_few_classes_keep_their_order_and_of_many_those_that_matter_are_shown():
     assert len(most) == 12 and MANY[19] in most
     nine = dict.fromkeys(reversed(MANY[:9]), 1 / 9)
     assert Classes(nine, first=(None, None, *MANY)).likeliest(6) == list(nine), "all of them, in their order"
-
-
-def test_how_many_classes_are_left_out_is_said():
     shares = {name: 0.5 if number == 0 else 0.5 / 19 for number, name in enumerate(MANY)}
     shown = texts(draw([Head(MANY[0], 0.5, classes=Classes(shares, MANY[0]))]))
     assert {"and 10 more", "0.26"} <= set(shown)  # 10 * 0.5 / 19
@@ -138,35 +135,13 @@ def test_bars_and_boxes_are_as_strong_as_the_weights():
     np.testing.assert_allclose(color[0], 1 - 0.5 / 0.75 * (1 - to_rgb(BLUE)[0]), atol=0.003)
 
 
-def test_a_box_is_behind_its_word():
+def test_boxes_are_behind_words_and_lines_wrap_inside_the_margins():
     made = picture(prediction())
     word = next(text for text in written(made) if text.get_text() == "great")
     box = over(made, "words")["great"][0].transformed(made.axes[0].transData)
     extent = word.get_window_extent(made.canvas.get_renderer())
     assert box.x0 < extent.x0 < extent.x1 < box.x1
     assert box.y1 < extent.y0 < extent.y1 < box.y0  # y points down
-
-
-def test_true_evidence_is_underlined_and_a_phrase_is_underlined_through():
-    made = picture(prediction(), "good", [[False, False, True, True], [True, False, False]])
-    lines = over(made, "evidence")
-    assert set(lines) == {"was", "great", "we"} and lines["was"][0].x1 == lines["great"][0].x0
-    assert to_rgb(PALETTE["true"]) == tuple(lines["was"][1][:3])
-    assert "decided the true class" in texts(made)
-    assert collection(picture(prediction()), "evidence") is None
-
-
-def test_unknown_words_have_a_dotted_line():
-    sentences = (
-        AttendedSentence(("the", "soooup", "was", "graet"), 0.6, (0.1, 0.4, 0.1, 0.4), unknown=(1, 3)),
-        AttendedSentence(("we", "left"), 0.4, (0.5, 0.5)),
-    )
-    made = picture(prediction(sentences=sentences))
-    assert set(over(made, "unknown")) == {"soooup", "graet"} and "unknown to the network" in texts(made)
-    assert "unknown to the network" not in texts(picture(prediction()))
-
-
-def test_lines_wrap_inside_the_margins():
     made = picture(even(1, 60))
     renderer = made.canvas.get_renderer()
     words = [text.get_window_extent(renderer) for text in written(made) if text.get_text() == "word"]
@@ -176,7 +151,23 @@ def test_lines_wrap_inside_the_margins():
         assert one.x1 < other.x0 or one.y0 > other.y1  # beside it, or on the next line
 
 
-def test_long_texts_are_cut_and_say_so():
+def test_evidence_is_underlined_through_and_unknown_words_have_a_dotted_line():
+    made = picture(prediction(), "good", [[False, False, True, True], [True, False, False]])
+    lines = over(made, "evidence")
+    assert set(lines) == {"was", "great", "we"} and lines["was"][0].x1 == lines["great"][0].x0
+    assert to_rgb(PALETTE["true"]) == tuple(lines["was"][1][:3])
+    assert "decided the true class" in texts(made)
+    assert collection(picture(prediction()), "evidence") is None
+    sentences = (
+        AttendedSentence(("the", "soooup", "was", "graet"), 0.6, (0.1, 0.4, 0.1, 0.4), unknown=(1, 3)),
+        AttendedSentence(("we", "left"), 0.4, (0.5, 0.5)),
+    )
+    made = picture(prediction(sentences=sentences))
+    assert set(over(made, "unknown")) == {"soooup", "graet"} and "unknown to the network" in texts(made)
+    assert "unknown to the network" not in texts(picture(prediction()))
+
+
+def test_long_texts_and_words_are_cut():
     made = draw([Passage(even(50, 3).sentences, most_lines=10)])
     assert texts(made).count("word") == 30 and "… 40 more sentences with 0.80 of the attention" in texts(made)
     assert not any(text.startswith("…") for text in texts(draw([Passage(even(10, 3).sentences, most_lines=10)])))
@@ -184,9 +175,6 @@ def test_long_texts_are_cut_and_say_so():
     left = 500 - texts(made).count("word")
     assert 0 < left < 500
     assert f"… {left} more words of this sentence and 1 more sentence with 0.50 of the attention" in texts(made)
-
-
-def test_a_word_wider_than_the_picture_is_shortened():
     made = picture(prediction(sentences=(AttendedSentence(("x" * 100_000,), 1.0, (1.0,)),)))
     (word,) = [text for text in texts(made) if text.startswith("xxx")]
     assert word.endswith("…") and len(word) < 200
@@ -218,7 +206,7 @@ def test_what_is_missing_is_said(said, note):
 WEIGHTS = ((0.7, 0.1, 0.2), (0.0, 1.0, 0.0))
 
 
-def test_every_weight_is_a_cell_under_its_column_and_beside_its_row():
+def test_every_weight_is_a_cell_under_its_column_and_beside_its_row_and_true_cells_are_framed():
     made = draw([Grid(["a", "$x$"], ["ein", "hund", "</s>"], WEIGHTS, unknown=["hund"])])
     np.testing.assert_allclose(grid(made), WEIGHTS)
     a, second = place_of(made, "a"), place_of(made, "$x$")
@@ -228,9 +216,6 @@ def test_every_weight_is_a_cell_under_its_column_and_beside_its_row():
     (line,) = collection(made, "unknown").get_segments()
     assert abs(line[0][0] - xs[1]) < 8
     made.canvas.draw()  # a dollar begins no formula
-
-
-def test_true_cells_are_framed():
     made = draw([Grid(["a", "b"], ["x", "y", "z"], WEIGHTS, true={(0, 1), (1, 2)})])
     (left, top), (middle, low) = (place for place, _, _ in sorted(shapes(made, "true")))
     assert middle > left and low > top
@@ -258,15 +243,12 @@ def test_of_many_sentences_those_that_matter_are_kept():
     assert kept.note in texts(made) and len(grid(made)) == 40
 
 
-def test_of_long_grids_the_first_rows_and_columns_are_kept():
+def test_of_long_grids_the_first_rows_and_columns_are_kept_and_empty_ones_are_drawn():
     large = Grid(["w" * 300] * 100, ["x"] * 70, [[1 / 70] * 70] * 100, axes=("target tokens", "source tokens"))
     made = draw([large])
     assert grid(made).shape == (60, 60) and "cut to 60 target tokens and 60 source tokens" in texts(made)
     assert all(text.endswith("…") for text in texts(made) if text.startswith("ww"))
     assert large.cut(100, 60).note == "cut to 60 source tokens"
-
-
-def test_an_empty_grid_can_be_drawn():
     draw([Grid([], [], []), Grid(["a"], [], [[]]), Grid([], ["a"], [])]).canvas.draw()
 
 
@@ -285,9 +267,12 @@ def test_counts_in_the_cells_and_shares_as_shades(kind):
     assert place_of(made, "2")[0] > place_of(made, "8")[0] and place_of(made, "3")[1] > place_of(made, "2")[1]
 
 
-def test_the_matrix_must_fit_the_classes():
+def test_the_matrix_fits_the_classes_and_numbers_are_readable_on_every_shade():
     with pytest.raises(ValueError, match=r"2 classes.*\(3, 3\)"):
         confusion_figure(MATRIX, ["a", "b"])
+    for share in np.linspace(0, 1, 101):
+        ink = "#ffffff" if share >= DARK else PALETTE["ink"]
+        assert contrast(rgb(ink), canvas.ATTENTION(share)[:3]) >= 4
 
 
 @pytest.mark.filterwarnings("error")
@@ -298,25 +283,16 @@ def test_many_classes_long_names_and_no_examples(tmp_path):
     assert save_picture(made, tmp_path / "confusion.png").stat().st_size > 0
 
 
-def test_numbers_are_readable_on_every_shade():
-    for share in np.linspace(0, 1, 101):
-        ink = "#ffffff" if share >= DARK else PALETTE["ink"]
-        assert contrast(rgb(ink), canvas.ATTENTION(share)[:3]) >= 4
-
-
 # the others, and files
 
 
 def test_rows_with_and_without_titles_and_notes():
     rows = [("n5", "92.0%", "99.6%"), ("n50", "69.6%", "FAIL")]
     made = draw([Rows(rows, ["", "accuracy", "area"]), Rows([("words", 3), ("-1.5", "a dog")]), Note("cut"), Block()])
-    assert texts(made) == [
-        *("accuracy", "area", "n5", "92.0%", "99.6%", "n50", "69.6%", "FAIL"),
-        *("words", "3", "-1.5", "a dog", "cut"),
-    ]
-    assert (
-        place_of(made, "FAIL")[0] == place_of(made, "99.6%")[0] and place_of(made, "FAIL")[1] > place_of(made, "n5")[1]
-    )
+    assert texts(made)[:8] == ["accuracy", "area", "n5", "92.0%", "99.6%", "n50", "69.6%", "FAIL"]
+    assert texts(made)[8:] == ["words", "3", "-1.5", "a dog", "cut"]
+    (right, low), (same, _), (_, high) = (place_of(made, text) for text in ("FAIL", "99.6%", "n5"))
+    assert right == same and low > high
     assert touching(made) == []
 
 

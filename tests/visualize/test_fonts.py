@@ -105,13 +105,10 @@ def test_a_font_of_this_machine(tmp_path, caplog, script):
     assert drawn(text, tmp_path) == []
 
 
-def test_letters_that_are_always_there_need_no_search(monkeypatch):
-    monkeypatch.setattr(letters, "installed", lambda: pytest.fail("searched"))
-    assert letters.families(["Größe, œuvre, ещё, ✓ \n\x00\u200d"]) == ("DejaVu Sans",)
-
-
-def test_a_symbol_is_called_one(monkeypatch, caplog):
+def test_letters_that_are_always_there_need_no_search_and_a_symbol_is_called_one(monkeypatch, caplog):
     monkeypatch.setattr(letters, "installed", tuple)
     with caplog.at_level(logging.WARNING):
         assert letters.families(["\N{MELTING FACE}"]) == ("DejaVu Sans",)
     assert "no installed font has symbols such as" in caplog.text
+    monkeypatch.setattr(letters, "installed", lambda: pytest.fail("searched"))
+    assert letters.families(["Größe, œuvre, ещё, ✓ \n\x00\u200d"]) == ("DejaVu Sans",)

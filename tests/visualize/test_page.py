@@ -32,14 +32,9 @@ def weights(made):
 
 
 def test_holds_every_weight_and_probability_exactly():
-    document = prediction(
-        probabilities={"bad": 1 / 3, "good": 2 / 3},
-        sentences=(
-            AttendedSentence(("a", "b"), 0.1 + 0.2, (1 / 7, 6 / 7)),
-            AttendedSentence(("c",), 0.7, (1.0,)),
-            AttendedSentence((), 0.0, ()),
-        ),
-    )
+    two = AttendedSentence(("a", "b"), 0.1 + 0.2, (1 / 7, 6 / 7)), AttendedSentence(("c",), 0.7, (1.0,))
+    sentences = (*two, AttendedSentence((), 0.0, ()))
+    document = prediction(probabilities={"bad": 1 / 3, "good": 2 / 3}, sentences=sentences)
     made = Page(DOCUMENTS.page([document]))
     words, sentences = weights(made)
     assert words == [("a", 1 / 7), ("b", 6 / 7), ("c", 1.0)] and sentences == [0.1 + 0.2, 0.7, 0.0]
@@ -54,11 +49,7 @@ def test_shades_by_three_weighings_where_the_reader_may_choose():
     assert ["checked" in e[1] for e in made.find("input")] == [True, False, False]
     style = made.find("span", "w")[5][1]["style"]  # "sat": 0.4 in 0.36
     values = {name: float(value) for name, value in re.findall(r"--(\w+)-v:([\d.]+)", style)}
-    assert values == {
-        "paper": pytest.approx(0.24 / 0.6, abs=1e-3),
-        "joint": pytest.approx(0.144 / 0.48, abs=1e-3),
-        "word": pytest.approx(0.4 / 0.75, abs=1e-3),
-    }
+    assert values == pytest.approx({"paper": 0.24 / 0.6, "joint": 0.144 / 0.48, "word": 0.4 / 0.75}, abs=1e-3)
     fixed = Page(page("", "", [[Passage(prediction().sentences, "word")]]))
     assert fixed.find("span", "w")[5][1]["style"] == "--paper-v:0.533;" and fixed.find("input") == []
 
@@ -73,21 +64,28 @@ def test_shows_class_true_class_and_evidence():
     assert Page(page("", "", [[Head("x", truth=("true class", "y"))]])).texts("p", "verdict") == ["true class y"]
 
 
-def test_without_attention_shows_the_text_alone():
+def test_without_attention_there_is_the_text_alone():
     made = Page(DOCUMENTS.page([without_weights("so it goes")]))
     assert [*made.find("span", "w"), *made.find("span", "weight"), *made.find("input")] == []
     assert made.texts("p", "words") == ["so it goes"] and made.find("ol", "bare")
+    text = STORIES.page([answer(hops=(), unknown=()), None])
+    assert "1 story, 1 blank." in text and "(blank)" in text and "2 stories." in STORIES.page([ANSWER, ANSWER])
+    assert not Page(text).find("td", "weight") and "Mary got the $x$." in text
+    assert "dotted" not in text[text.index("</style>") :] and "hop" not in text[text.index("</style>") :]
 
 
 # grids
 
 
-def test_a_story_holds_every_weight_exactly():
+def test_a_story_holds_every_weight_exactly_and_a_long_one_is_cut():
     made = Page(STORIES.page([answer(hops=((0.1 + 0.2, 1 / 3, 0.0),), probability=2 / 3)]))
     found = [float(attributes["data-weight"]) for _, attributes, _ in made.find("td", "weight")]
     assert found[:3] == [0.1 + 0.2, 1 / 3, 0.0] and found[3] == pytest.approx(1 - 0.3 - 1 / 3)
     assert [e[1]["data-probability"] for e in made.find("tr") if "data-probability" in e[1]] == ["0.75", "0.125"]
     assert made.texts("h2") == ["garden"]
+    text = STORIES.page([long_answer(300, 5)])
+    assert len(Page(text).find("td", "weight")) == 150
+    assert "It is 5." in text and "150 more sentences, none with more than 0.00 in any hop" in text
 
 
 def test_the_strongest_of_each_hop_is_framed_and_unknown_words_are_dotted():
@@ -100,41 +98,24 @@ def test_the_strongest_of_each_hop_is_framed_and_unknown_words_are_dotted():
     assert "the strongest of a hop is framed" in text and "went to empty places of the memory" in text
 
 
-def test_a_network_without_attention_and_a_blank_line_have_their_place():
-    text = STORIES.page([answer(hops=(), unknown=()), None])
-    assert "1 story, 1 blank." in text and "(blank)" in text and "2 stories." in STORIES.page([ANSWER, ANSWER])
-    assert not Page(text).find("td", "weight") and "Mary got the $x$." in text
-    assert "dotted" not in text[text.index("</style>") :] and "hop" not in text[text.index("</style>") :]
-
-
-def test_a_long_story_is_cut():
-    text = STORIES.page([long_answer(300, 5)])
-    assert len(Page(text).find("td", "weight")) == 150
-    assert "It is 5." in text and "150 more sentences, none with more than 0.00 in any hop" in text
-
-
 def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
     made = Page(page("", "", [[Grid(["a", "<dog>"], ["ein", "hund"], [[0.9, 0.1], [0.2, 0.8]], true={(1, 1)})]]))
     assert [e[1]["data-tip"] for e in made.find("td", "weight")][-1] == "hund → <dog> 0.800"
     assert [e[1]["data-weight"] for e in made.find("td", "framed")] == ["0.8"]
     assert [e[1].get("scope") for e in made.find("th")] == ["col", "col", "row", "row"]
-    assert made.find("thead", "turned") and not Page(page("", "", [[Grid(["a"], ["ein"], [[1]])]])).find(
-        "thead", "turned"
-    )
+    short = Page(page("", "", [[Grid(["a"], ["ein"], [[1]])]]))
+    assert made.find("thead", "turned") and not short.find("thead", "turned")
 
 
 # the others
 
 
-def test_rows_notes_and_blocks_side_by_side():
+def test_rows_notes_blocks_side_by_side_and_explanations():
     blocks = [Head("x"), Beside(Rows([("a", "<b>")]), Rows([("n5", "1")], ["", "size"])), Note("<i>"), Block()]
     made = Page(page("", "", [blocks]))
     assert made.texts("td") == ["<b>", "size", "1"] and "<i>" in made.texts("p", "verdict")
     assert made.texts("th") == ["a", "", "n5"]
     assert len(made.find("div", "beside")) == 1
-
-
-def test_each_sign_is_explained_once_and_only_where_it_is_there():
     key = Key("", "", "A sign has a meaning.")
     text = page("", "2 texts.", [[Note("a", keys=(key,))], [Note("b", keys=(key,))]])
     assert "2 texts. A sign has a meaning.</p>" in text
@@ -169,40 +150,25 @@ def test_a_drawing_is_svg_with_places_to_point_at():
 
 
 def evil():
-    document = prediction(
-        label=EVIL[0],
-        probabilities={EVIL[0]: 0.5, EVIL[3]: 0.5},
-        sentences=(AttendedSentence(EVIL, 1.0, (1 / len(EVIL),) * len(EVIL)),),
-    )
+    sentences = (AttendedSentence(EVIL, 1.0, (1 / len(EVIL),) * len(EVIL)),)
+    document = prediction(EVIL[0], {EVIL[0]: 0.5, EVIL[3]: 0.5}, sentences)
     grids = [Grid(EVIL, EVIL, [[0.1] * len(EVIL)] * len(EVIL), sentences=on, asked=EVIL[0]) for on in (True, False)]
     drawing = Drawing(9, 9, EVIL[0], spots=[Spot(1, 1, EVIL, {"label": EVIL[3]})])
     drawing.write(1, 1, EVIL[0])
     tree = Tree(replace(grown(len(EVIL), "balanced"), words=EVIL, unknown=(0,)))
-    return [
-        *document_blocks(document, EVIL[1]),
-        *grids,
-        Rows([(EVIL[0], EVIL[3])]),
-        Note(EVIL[2]),
-        Drawn(drawing),
-        tree,
-    ]
+    others = [Rows([(EVIL[0], EVIL[3])]), Note(EVIL[2]), Drawn(drawing), tree]
+    return [*document_blocks(document, EVIL[1]), *grids, *others]
 
 
-def test_texts_stay_texts():
+def test_texts_stay_texts_and_nothing_is_loaded():
     text = page("</title>" + EVIL[0], EVIL[1], [evil()])
     made = Page(text)
     assert [word for word, _ in weights(made)[0]] == list(EVIL)
     assert made.texts("h2")[0] == EVIL[0] and made.obeys_nothing() and made.find("img") == []
-
-
-def test_loads_nothing():
     text = page("a", "b", [evil()])
     assert not re.search(r"src=|@import|url\(|<link", text[: text.index("<body>")])
     policy = next(e[1]["content"] for e in Page(text).find("meta") if "http-equiv" in e[1])
     assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-
-
-def test_can_be_written_whatever_the_text_holds():
     DOCUMENTS.page([without_weights("\ud800 \x00 \x1b")]).encode("utf-8")
 
 
@@ -236,11 +202,7 @@ class TestInTheBrowser:
         text = re.sub(r"<meta http-equiv[^>]*>", "", DOCUMENTS.page([prediction()])).replace("</body>", script)
         shades, bars = json.loads(Page(browse(tmp_path, text, "--dump-dom")).texts("title")[0])
         sat = {by: float(re.findall(r"[\d.]+", values[5])[3]) for by, values in shades.items()}
-        assert sat == {
-            "paper": pytest.approx(0.4, abs=0.01),
-            "joint": pytest.approx(0.3, abs=0.01),
-            "word": pytest.approx(0.533, abs=0.01),
-        }
+        assert sat == pytest.approx({"paper": 0.4, "joint": 0.3, "word": 0.533}, abs=0.01)
         assert bars[1] / bars[0] == pytest.approx(0.36 / 0.64, rel=0.01)
 
     @pytest.mark.parametrize("width", [400, 1100])

@@ -14,25 +14,17 @@ from zoo.tasks.pointing import ExaminedPointing, Pointed, PointingPrediction
 from zoo.visualize.pointing import AWAY, PointingView, free_places, lines, positions, true_places, verdict
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (2.0, 1.0), (4.0, 4.0))
+STEPS = ((0.0, 0.75, 0.25, 0.0, 0.0), (0.0, 0.0, 0.5, 0.5, 0.0), (0.125, 0.0, 0.0, 0.125, 0.75), (1.0, *[0.0] * 4))
 HULL = PointingPrediction(
     points=SQUARE,
     goal="hull",
     answers=(
         Pointed(
-            numbers=(1, 2, 4),
-            log_prob=-0.5,
-            score=-0.5,
-            finished=True,
+            (1, 2, 4), -0.5, -0.5, finished=True, attention=STEPS,
             figures={"non_simple": 0.0, "accuracy": 1.0, "area": 1.0},
-            attention=(
-                (0.0, 0.75, 0.25, 0.0, 0.0),
-                (0.0, 0.0, 0.5, 0.5, 0.0),
-                (0.125, 0.0, 0.0, 0.125, 0.75),
-                (1.0, 0.0, 0.0, 0.0, 0.0),
-            ),
         ),
     ),
-)
+)  # fmt: skip
 
 
 def answered(prediction=HULL, goal="hull", **changes):
@@ -67,23 +59,17 @@ def test_lines_of_each_goal():
     assert lines("order", (), SQUARE) == lines("hull", (), SQUARE) == []
     assert lines("hull", (1, 9, 2), SQUARE) == [[a, b, a]]  # there is no point 9
     assert lines("triangulation", (1, 2, 9), SQUARE) == []
-
-
-def test_numbers_stand_side_by_side_as_high_as_they_are():
     at = positions(ORDER.points)
     assert at == [(1, 0.5), (2, 0.25), (3, 0.75)]
     assert lines("order", (2, 1, 3), at) == [[(1, 0.25), (2, 0.5), (3, 0.75)]]
 
 
-def test_verdicts():
+def test_verdicts_and_the_true_points_as_long_as_the_answer_is_the_targets():
     assert verdict(HULL) == "right, area 1"
     wrong = answered(figures={"non_simple": 1.0, "accuracy": 0.0, "area": float("nan")}, finished=False)
     assert verdict(wrong) == "unfinished, not the target's, not a simple polygon"
     assert verdict(TOUR) == "length 13.5"
     assert verdict(answered(goal="tour", figures={"invalid": 1.0})) == "not a tour: not every point once"
-
-
-def test_the_true_points_are_framed_as_long_as_the_answer_is_the_targets():
     assert true_places((1, 2, 4), (1, 2, 4)) == [(0, 1), (1, 2), (2, 4), (3, 0)]
     assert true_places((1, 3, 4), (1, 2, 4)) == [(0, 1), (1, 2)]
     assert true_places((), (1, 2)) == [(0, 1)] and true_places((1,), None) == []
@@ -92,34 +78,18 @@ def test_the_true_points_are_framed_as_long_as_the_answer_is_the_targets():
 # terminal, tables and JSON
 
 
-def test_the_terminal_has_numbers_and_coordinates():
-    assert VIEW.terminal(HULL, 0, Namespace()).splitlines() == [
-        "hull of 4 points: 1 2 4  right, area 1",
-        "\t1\t0\t0",
-        "\t2\t4\t0",
-        "\t4\t4\t4",
-    ]
-    assert VIEW.terminal(TRIANGLES, 0, Namespace()).splitlines() == [
-        "triangulation of 4 points: 1 2 3, 2 3 4",
-        "\t1\t2\t3",
-        "\t2\t3\t4",
-    ]
-    assert VIEW.terminal(ORDER, 0, Namespace()).splitlines()[1:] == ["\t2\t0.25", "\t1\t0.5", "\t3\t0.75"]
-    missing = VIEW.terminal(answered(numbers=(9,), figures={}), 0, Namespace())
-    assert missing.splitlines()[1] == "\t9\tunknown point"
-    assert VIEW.terminal(answered(numbers=(), figures={}), 0, Namespace()) == "hull of 4 points: nothing"
+def test_lines_of_the_terminal_rows_and_json():
+    def printed(prediction):
+        return VIEW.terminal(prediction, 0, Namespace()).split("\n\t")
 
-
-def test_rows_and_json():
-    examined = ExaminedPointing(4, HULL, "1 2 4", (1, 2, 4))
-    assert dict(zip(VIEW.examined_columns(), VIEW.examined_row(examined), strict=True)) == {
-        "index": 4,
-        "points": "0 0; 4 0; 2 1; 4 4",
-        "true": "1 2 4",
-        "answer": "1 2 4",
-        "log-probability": -0.5,
-        "figures": "non_simple 0, accuracy 1, area 1",
-    }
+    assert printed(HULL) == ["hull of 4 points: 1 2 4  right, area 1", "1\t0\t0", "2\t4\t0", "4\t4\t4"]
+    assert printed(TRIANGLES) == ["triangulation of 4 points: 1 2 3, 2 3 4", "1\t2\t3", "2\t3\t4"]
+    assert printed(ORDER)[1:] == ["2\t0.25", "1\t0.5", "3\t0.75"]
+    assert printed(answered(numbers=(9,), figures={}))[1] == "9\tunknown point"
+    assert printed(answered(numbers=(), figures={})) == ["hull of 4 points: nothing"]
+    row = VIEW.examined_row(ExaminedPointing(4, HULL, "1 2 4", (1, 2, 4)))
+    assert row == [4, "0 0; 4 0; 2 1; 4 4", "1 2 4", "1 2 4", -0.5, "non_simple 0, accuracy 1, area 1"]
+    assert VIEW.examined_columns() == ["index", "points", "true", "answer", "log-probability", "figures"]
     nan = answered(figures={"non_simple": 1.0, "area": float("nan")})
     assert VIEW.as_json(nan)["answers"][0]["figures"] == {"non_simple": 1, "area": None}
     assert VIEW.row(nan)[-1] == "non_simple 1"

@@ -5,13 +5,10 @@ import pytest
 from zoo.visualize.printable import shortened, shown
 
 
-def test_shown_replaces_what_a_terminal_obeys_and_keeps_every_script():
+def test_shown_replaces_what_a_terminal_obeys_and_what_turns_letters():
     assert shown("a\x1b[2Jb\x00\ud800") == "a\N{REPLACEMENT CHARACTER}[2Jb" + "\N{REPLACEMENT CHARACTER}" * 2
     family = "naïve 日本 \N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}"
     assert shown(family) == family
-
-
-def test_shown_replaces_what_turns_the_direction_of_letters():
     for letter in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
         assert shown(f"a{letter}b") == "a\N{REPLACEMENT CHARACTER}b"
     assert shown("\u05e9\u05dc\u200f \u0633\u0644") == "\u05e9\u05dc\u200f \u0633\u0644", "not what such scripts need"

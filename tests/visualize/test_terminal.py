@@ -44,9 +44,6 @@ def test_without_colour_numbers_and_marks_are_enough():
     # strengths: soup 0.27, great 1; sat 0.4, outside 0.5
     assert lines[4] == "0.64 ████████ the *soup* was **great**"
     assert lines[5] == "0.36 ████▌    we *sat outside*"
-
-
-def test_print_gives_the_same_without_trailing_blanks():
     text = str(document(prediction()))
     assert "0.36 ████▌    we *sat outside*\n" in text
     assert all(line == line.rstrip() for line in text.splitlines())
@@ -72,11 +69,13 @@ def test_a_terminal_of_ascii_gets_ascii_bars():
     assert text.isascii() and "0.64 ######## the" in text
 
 
-def test_long_sentences_hang_beside_the_margin():
+def test_long_sentences_are_beside_the_margin_which_needs_attention():
     said = prediction(sentences=(AttendedSentence(("word",) * 40, 1.0, (1 / 40,) * 40),))
     first, *others = [line for line in printed(document(said)) if "word" in line]
     assert first.startswith("1.00 ████████ word") and others
     assert all(line.startswith(" " * 14 + "word") for line in others)
+    assert printed(document(without_weights("so it goes", "")))[4] == "so it goes"
+    assert "(no words)" in printed(document(prediction(sentences=())))
 
 
 def test_text_is_never_markup_and_never_an_order_to_the_terminal():
@@ -87,11 +86,6 @@ def test_text_is_never_markup_and_never_an_order_to_the_terminal():
         text = in_colour(Printed([block]))
         assert "[bold]loud[/bold]" in text and ":smile:" in text and "\x1b[2J" not in text
     assert "\x1b[2J" not in in_colour(Printed([Rows([odd]), Note(odd[1])]))
-
-
-def test_without_attention_there_is_no_margin_and_without_words_a_note():
-    assert printed(document(without_weights("so it goes", "")))[4] == "so it goes"
-    assert "(no words)" in printed(document(prediction(sentences=())))
 
 
 @pytest.mark.parametrize(("classes", "rows"), [(10, 10), (12, 10)])
@@ -107,30 +101,19 @@ def test_many_classes_show_the_likeliest(classes, rows):
 
 def test_a_story_has_the_strongest_sentence_of_each_hop_starred():
     lines = printed(story(ANSWER))
+    first, second, third = ANSWER.sentences
     assert lines[0] == "garden  0.75  <hall> 0.12"
-    assert [line.split() for line in lines[2:]] == [
-        ["hop", "1", "hop", "2"],
-        ["*0.75", "0.12", *ANSWER.sentences[0].split()],
-        ["0.00", "0.00", *ANSWER.sentences[1].split()],
-        ["0.25", "*0.38", *ANSWER.sentences[2].split()],
-        ["0.00", "0.50", "(empty", "memory)"],
-        ANSWER.question.split(),
-    ]
+    rows = [f"*0.75 0.12 {first}", f"0.00 0.00 {second}", f"0.25 *0.38 {third}", "0.00 0.50 (empty memory)"]
+    assert [" ".join(line.split()) for line in lines[2:]] == ["hop 1 hop 2", *rows, ANSWER.question]
     text = in_colour(story(ANSWER))
     assert "*" not in text and "\x1b[1;" in text
 
 
-def test_a_long_story_is_cut():
+def test_other_stories_and_grids():
     lines = printed(story(long_answer(100, 5)))
     assert any(line.endswith("It is 5.") for line in lines) and not any(line.endswith("It is 6.") for line in lines)
     assert lines[-1] == "... 80 more sentences, none with more than 0.01 in any hop"
-
-
-def test_a_story_without_attention_is_the_story():
     assert [line.strip() for line in printed(story(answer(hops=())))[2:]] == [*ANSWER.sentences, ANSWER.question]
-
-
-def test_other_grids_have_their_row_names_behind_the_numbers():
     lines = printed(Printed([Grid(["a", "dog"], ["ein", "hund"], [[0.9, 0.1], [0.2, 0.8]])]))
     assert [line.split() for line in lines[1:]] == [["ein", "hund"], ["0.90", "0.10", "a"], ["0.20", "0.80", "dog"]]
 
@@ -160,10 +143,7 @@ def test_long_lines_are_broken_between_words_and_the_marks_follow():
 # the others
 
 
-def test_rows_and_notes():
+def test_rows_notes_and_blocks_without_a_form_for_the_terminal():
     blocks = [Rows([("words", "a <b>")]), Note("[i]cut[/i]"), Rows([(1, 2, 3)], ["", "b", "c"])]
     assert printed(Printed(blocks)) == ["words  a <b>", "[i]cut[/i]", "   b  c", "1  2  3"]
-
-
-def test_a_block_of_another_package_may_have_no_form_for_the_terminal():
     assert printed(Printed([Block(), Note("after")])) == ["after"]

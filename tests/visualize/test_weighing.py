@@ -21,22 +21,16 @@ def test_even_attention_stays_pale(weighing):
     assert max(Passage(even(8, 12).sentences).bars) == pytest.approx((1 / 8) / 0.4)
 
 
-def test_no_attention_is_not_zero_attention():
+def test_missing_attention_is_not_zero_attention():
     assert Passage(without_weights("a b", "c").sentences).shades() is None
     assert Passage(without_weights("a b", "c").sentences).bars is None
     assert top_words(without_weights("a b", "c").sentences, 3) == ""
-
-
-def test_word_attention_without_sentence_attention_counts_each_sentence_as_one():
     only_words = prediction(sentences=(AttendedSentence(("a", "b"), None, (0.2, 0.8)),))
     assert Passage(only_words.sentences).shades() == [[pytest.approx(0.25), 1]]
     assert Passage(only_words.sentences).bars is None
 
 
-def test_top_words_are_those_of_the_highest_share_of_the_document():
+def test_top_words_have_the_highest_share_of_the_document():
     assert top_words(prediction().sentences, 3) == "great 0.48, outside 0.18, sat 0.14"
-
-
-def test_weights_that_do_not_fit_the_words_are_an_error():
     with pytest.raises(ValueError, match="zip"):
         Passage(prediction(sentences=(AttendedSentence(("a", "b"), 1.0, (1.0,)),)).sentences).shades()

@@ -25,8 +25,7 @@ ROW = {"erase": 5.0, "add": 5.0, "write": 10.0, "read": 10.0}
 WEIGHTINGS = ("write", "read")
 NARROW, WIDE, BROADEST, WIDEST = 4.0, 34.0, 640.0, 1200.0
 """Pixels of a cell at least and at most, and of all steps where cells of that size allow it, and at most."""
-BIT, TALLEST, GAP, MEMORY_CELL = 15.0, 230.0, 10.0, 11.0
-"""The height of a row of bits, of a panel at most, of the room between panels, and the side of a cell of the memory."""
+BIT, TALLEST, GAP, MEMORY_CELL = 15.0, 230.0, 10.0, 11.0  # A row of bits, the highest panel, the gap between panels
 MOST_NUMBERS = 7  # Numbers along an axis
 
 
@@ -54,8 +53,8 @@ class AlgorithmicView(View):
         errors, written = prediction.error_bits, prediction.line(prediction.written)
         judged: dict[str, Any] = {"wrong": tuple(wrong_letters(prediction)), "data": {"written": written}}
         if errors is not None:
-            count = f"{prediction.probabilities.size:,}"
-            verdict = f"{errors:,} of {count} bits are wrong" if errors else f"all {count} bits are right"
+            count = f"{prediction.probabilities.size:,} bits are"
+            verdict = f"{errors:,} of {count} wrong" if errors else f"all {count} right"
             judged |= {"truth": (verdict, ""), "right": errors == 0}
         keys = (TIME, *[WRONG] * bool(errors), *[MEMORY] * bool(prediction.memory))
         return [Head(written, above=prediction.given, **judged), Drawn(bits_drawing(prediction), keys=keys)]
@@ -87,8 +86,7 @@ def bits_drawing(prediction: BitPrediction) -> Drawing:
     """Return panels over time as in the figures of Graves et al. 2014, one below the other.
 
     They show the input, the target where it is known, and the output as the probability of a 1, with its wrong bits
-    framed. Then each head has its erase vector, its add vector and its weightings over the rows in use. The memory at
-    the end is beside the first weighting.
+    framed; then the vectors and weightings of each head. The memory at the end is beside the first weighting.
     """
     scored, letters = prediction.scored, Letters(for_page=True)
 
@@ -97,12 +95,11 @@ def bits_drawing(prediction: BitPrediction) -> Drawing:
         whole[scored] = values
         return whole.T
 
+    given = {"target": prediction.targets, "output": prediction.probabilities}
     shown = [Panel("input", prediction.inputs.T, "input")]
-    for kind, values in (("target", prediction.targets), ("output", prediction.probabilities)):
-        shown += [] if values is None else [Panel(kind, at_steps(values), kind)]
-    found = panels(prediction)
-    memory = next((panel for panel in found if panel.kind == "memory"), None)
-    shown += [panel for panel in found if panel is not memory]
+    shown += [Panel(kind, at_steps(values), kind) for kind, values in given.items() if values is not None]
+    shown += panels(prediction)
+    memory = shown.pop() if shown[-1].kind == "memory" else None
     steps = len(prediction.inputs)
     cell = min(WIDE, max(NARROW, BROADEST / steps), WIDEST / steps)
     left, wide = letters.widest((panel.name for panel in shown), SMALL) + 34, cell * steps
@@ -132,7 +129,6 @@ def bits_drawing(prediction: BitPrediction) -> Drawing:
 
 
 def _draw(sheet: Drawing, panel: Panel, left: float, top: float, width: float, height: float) -> None:
-    """Draw the cells of a panel, and the numbers of rows of the memory, counted from 1."""
     signed = panel.kind not in (*WEIGHTINGS, "erase")
     most = max(1.0, float(np.nanmax(np.abs(panel.values), initial=0.0))) if signed else 1.0
     sheet.rasters.append(Raster(left, top, width, height, panel.values, most, signed))
@@ -143,7 +139,6 @@ def _draw(sheet: Drawing, panel: Panel, left: float, top: float, width: float, h
 
 
 def _numbered(count: int) -> range:
-    """The places along an axis that have a number: the first, and every so many."""
     return range(0, count, max(1, -(-count // MOST_NUMBERS)))
 
 

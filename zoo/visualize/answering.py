@@ -12,8 +12,7 @@ from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
 from zoo.visualize.view import View
 
-EMPTY = 0.005
-"""The least attention to empty places of the memory that is shown: less is printed as 0.00."""
+EMPTY = 0.005  # The least attention to empty places of the memory that is shown: less is printed as 0.00
 HOPS = Key(
     long="The numbers before a sentence are the attention of each hop, the first hop first; the strongest of a hop is "
     "framed."
@@ -26,8 +25,7 @@ class AnsweringView(View):
     """Stories, each with a question and its answer. Files may also be in bAbI's format, or json lines."""
 
     noun, plural = "story", "stories"
-    columns = ("story", "question", "answer", "probability", "hops")
-    """`hops` are the sentences with the most attention of each hop, and that attention."""
+    columns = ("story", "question", "answer", "probability", "hops")  # The strongest sentence of each hop
     title = "What the network attended to"
     needs = ("hop", "model=memn2n")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,8 +26,7 @@ UNKNOWN = Key("unknown", "unknown to the network", "A dotted line is under words
 class Block:
     """A part of an answer."""
 
-    keys: tuple[Key, ...] = field(default=(), kw_only=True)
-    """Explanations of the signs that this block shows."""
+    keys: tuple[Key, ...] = field(default=(), kw_only=True)  # Explanations of the signs that this block shows
 
     @property
     def attended(self) -> bool:
@@ -42,15 +42,11 @@ class Classes:
     """Classes, candidates or grades with their probabilities, drawn as bars."""
 
     probabilities: Mapping[str, float]
-    chosen: str = ""
-    """The predicted one, drawn in bold."""
+    chosen: str = ""  # The predicted one, drawn in bold
     noun: str = "classes"
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    """The sign and colour of a class where a tree shows them, by name."""
-    first: tuple[str | None, ...] = ()
-    """Classes that are shown in any case when there are too many."""
-    in_one_line: bool = False
-    """On the terminal the likeliest are printed in one line, and not as bars."""
+    marks: Mapping[str, Mark] = field(default_factory=dict)  # The sign and colour of a class on a tree, by name
+    first: tuple[str | None, ...] = ()  # Classes that are shown in any case when there are too many
+    in_one_line: bool = False  # On the terminal the likeliest are printed in one line, and not as bars
 
     def likeliest(self, most: int) -> list[str]:
         """Return at most `most` names.
@@ -72,20 +68,14 @@ class Head(Block):
 
     text: str
     probability: float | None = None
-    above: str = ""
-    """A caption above the answer, e.g. `predicted` or the question."""
-    under: str = ""
-    """A line under the answer."""
-    truth: tuple[str, str] | None = None
-    """The truth in two parts: words such as `true class`, and a name, which may be shortened."""
-    right: bool | None = None
-    """Whether the answer is right; None where that is unknown."""
+    above: str = ""  # A caption above the answer, e.g. `predicted` or the question
+    under: str = ""  # A line under the answer
+    truth: tuple[str, str] | None = None  # Words such as `true class`, and a name, which may be shortened
+    right: bool | None = None  # Whether the answer is right; None where that is unknown
     classes: Classes | None = None
     notes: tuple[str, ...] = ()
-    wrong: tuple[bool, ...] = ()
-    """True at the letters of the answer that are wrong; empty where that is unknown."""
-    data: Mapping[str, str] = field(default_factory=dict)
-    """Attributes of the article on a page, for programs: label="good" becomes data-label="good"."""
+    wrong: tuple[bool, ...] = ()  # True at the letters of the answer that are wrong; empty where that is unknown
+    data: Mapping[str, str] = field(default_factory=dict)  # Attributes of the article on a page, as in a `Spot`
 
     @classmethod
     def compared(cls, text: str, truth: str | None, noun: str, classes: Classes, **parts: Any) -> Head:
@@ -111,8 +101,7 @@ class Weighing(NamedTuple):
     title: str
     formula: str
     value: Callable[[float, float], float]
-    full: float
-    """The lowest value with full colour. Even attention over a document stays pale."""
+    full: float  # The lowest value with full colour, so that even attention over a document stays pale
 
 
 WEIGHINGS = {
@@ -129,16 +118,11 @@ class Passage(Block):
     """Sentences: a bar for the weight of each one, and words shaded by their attention."""
 
     sentences: Sequence[AttendedSentence]
-    weighing: str = "paper"
-    """The key of `WEIGHINGS` by which words are shaded."""
-    choice: bool = False
-    """The reader of a page can choose the weighing."""
-    evidence: Sequence[Sequence[bool]] | None = None
-    """For each sentence, True at the words that decide the truth; they are underlined."""
-    title: str = ""
-    """A name in the margin of a picture, e.g. `query`."""
-    most_lines: int = 30
-    """Lines of a picture; the rest is left out with a note."""
+    weighing: str = "paper"  # The key of `WEIGHINGS` by which words are shaded
+    choice: bool = False  # The reader of a page can choose the weighing
+    evidence: Sequence[Sequence[bool]] | None = None  # True at words that decide the truth; they are underlined
+    title: str = ""  # A name in the margin of a picture, e.g. `query`
+    most_lines: int = 30  # Lines of a picture; the rest is left out with a note
 
     @property
     def bars(self) -> list[float] | None:
@@ -149,14 +133,10 @@ class Passage(Block):
 
     def shades(self, weighing: str | None = None) -> list[list[float]] | None:
         """Return the shade of each word from 0 to 1, by sentence; None where the network has no word attention."""
-        way, rows = WEIGHINGS[weighing or self.weighing], []
-        for sentence in self.sentences:
-            if sentence.word_weights is None:
-                return None
-            whole = 1.0 if sentence.weight is None else sentence.weight
-            rows.append([way.value(w, whole) for _, w in zip(sentence.words, sentence.word_weights, strict=True)])
-        full = max([way.full, *(value for row in rows for value in row)])
-        return [[value / full for value in row] for row in rows]
+        way = WEIGHINGS[weighing or self.weighing]
+        rows = _weighed(self.sentences, way)
+        full = max([way.full, *chain.from_iterable(rows or ())])
+        return rows and [[value / full for value in row] for row in rows]
 
     def shades_to_choose(self) -> dict[str, list[list[float]]]:
         """Return the shades by each weighing that a reader can choose; without a choice, only those by its own."""
@@ -166,12 +146,21 @@ class Passage(Block):
 
 def top_words(sentences: Sequence[AttendedSentence], count: int = 5) -> str:
     """Return the words with the highest shares of the document's attention, with these shares; empty without any."""
-    shares = []
+    words = [word for sentence in sentences for word in sentence.words]
+    shares = chain.from_iterable(_weighed(sentences, WEIGHINGS["joint"]) or ())
+    ranked = sorted(zip(words, shares, strict=False), key=lambda one: -one[1])
+    return ", ".join(f"{word} {share:.2f}" for word, share in ranked[:count])
+
+
+def _weighed(sentences: Sequence[AttendedSentence], way: Weighing) -> list[list[float]] | None:
+    """The value of each word, by sentence; None where the network has no word attention."""
+    rows = []
     for sentence in sentences:
+        if sentence.word_weights is None:
+            return None
         whole = 1.0 if sentence.weight is None else sentence.weight
-        weighed = zip(sentence.words, sentence.word_weights or (), strict=bool(sentence.word_weights))
-        shares += [(word, weight * whole) for word, weight in weighed]
-    return ", ".join(f"{word} {share:.2f}" for word, share in sorted(shares, key=lambda one: -one[1])[:count])
+        rows.append([way.value(w, whole) for _, w in zip(sentence.words, sentence.word_weights, strict=True)])
+    return rows
 
 
 # The others
@@ -183,24 +172,16 @@ class Grid(Block):
 
     rows: Sequence[str]
     columns: Sequence[str]
-    weights: Sequence[Sequence[float]]
-    """(R, C)"""
+    weights: Sequence[Sequence[float]]  # (R, C)
     sentences: bool = False
     """The rows are sentences. Cells then show their numbers, and of many rows those with most weight are kept."""
-    texts: Sequence[Sequence[str]] | None = None
-    """(R, C) texts of the cells in pictures; without them the cells of sentences have their weights."""
-    strongest: Collection[tuple[int, int]] = ()
-    """(row, column) of cells that are emphasised."""
-    true: Collection[tuple[int, int]] = ()
-    """(row, column) of cells that are framed because they are true."""
-    unknown: Collection[str] = ()
-    """Words of row and column names that the network does not know."""
-    rest: Sequence[float] | None = None
-    """Weights of the last row, `(empty memory)`; None if the row is missing."""
-    asked: str = ""
-    """A bold line under the table: the question."""
-    axes: tuple[str, str] = ("rows", "columns")
-    """Names of rows and columns, e.g. `steps` and `points`."""
+    texts: Sequence[Sequence[str]] | None = None  # (R, C), in the cells of a picture; sentences have their weights
+    strongest: Collection[tuple[int, int]] = ()  # (row, column) of cells that are emphasised
+    true: Collection[tuple[int, int]] = ()  # (row, column) of cells that are framed because they are true
+    unknown: Collection[str] = ()  # Words of row and column names that the network does not know
+    rest: Sequence[float] | None = None  # Weights of the last row, `(empty memory)`; None if the row is missing
+    asked: str = ""  # A bold line under the table: the question
+    axes: tuple[str, str] = ("rows", "columns")  # Names of rows and columns, e.g. `steps` and `points`
     note: str = ""
 
     @property
@@ -244,8 +225,13 @@ class Rows(Block):
     """Texts in rows and columns, such as names with values, or scores with captions. The first column names the row."""
 
     rows: Sequence[Sequence[object]]
-    titles: Sequence[str] = ()
-    """The titles of the columns; the columns are then numbers, aligned to the right."""
+    titles: Sequence[str] = ()  # The titles of the columns; the columns are then numbers, aligned to the right
+
+
+def ranking(answers: Sequence[Any], *keys: Key) -> list[Block]:
+    """Return the scores and the texts of several answers; nothing for a single one."""
+    rows = [(f"{one.score:.4f}", one.text or "(nothing)") for one in answers]
+    return [Rows(rows, keys=keys)] if len(rows) > 1 else []
 
 
 @dataclass(frozen=True)

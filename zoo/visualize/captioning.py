@@ -17,7 +17,7 @@ from zoo.data.images.files import SUFFIXES
 from zoo.data.rows import visible
 from zoo.errors import DataError
 from zoo.tasks.captioning import CaptionPrediction, ExaminedCaption
-from zoo.visualize.blocks import Block, Head, Rows
+from zoo.visualize.blocks import Block, Head, ranking
 from zoo.visualize.drawing import TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shown
@@ -33,17 +33,13 @@ MAPS = Key(
 OBJECT = Key("true", "the object that the word names")
 RANKED = Key(long="Below an image are all its captions with the score they were ranked by.")
 DIM, GLOW = 0.35, 0.3
-"""The brightness of an image where the network did not look, and the share of white where it looked most: without it
-nothing would be visible on a dark image."""
-MOST_BYTES = 40_000
-"""A larger image is written as JPEG: photographs would make pages of many images heavy."""
+"""The brightness where the network did not look, and the share of white where it looked most, for dark images."""
+MOST_BYTES = 40_000  # A larger image is written as JPEG: photographs would make pages of many images heavy
 FINER = 4  # Pixels of a map per cell; the browser smooths them
 AREA, GAP, TITLE = 158, 10, 25
 """Pixels in a picture: the side of a square map, the room between maps, and the line above each."""
-BROADEST, MOST_WORDS = 960, 40
-"""The width of a row of maps in a picture, and the words that it shows."""
-SHARPEST, WORD = 320, 12
-"""Pixels of the longer side of a map in a picture, and the size of its word."""
+BROADEST, MOST_WORDS = 960, 40  # The width of a row of maps in a picture, and the words that it shows
+SHARPEST, WORD = 320, 12  # Pixels of the longer side of a map in a picture, and the size of its word
 
 
 class CaptioningView(View):
@@ -61,11 +57,9 @@ class CaptioningView(View):
         path = Path(word)
         if not path.is_dir():
             return [_image(path, "the path of an image, or of a folder of images")]
-        found = [inside for inside in visible(path) if inside.suffix.lower() in SUFFIXES and inside.is_file()]
-        if not found:
-            expected = f"expected files that end in {', '.join(sorted(SUFFIXES))}"
-            raise DataError(f"{path}: no image in this folder; {expected}")
-        return [*found]
+        if found := [inside for inside in visible(path) if inside.suffix.lower() in SUFFIXES and inside.is_file()]:
+            return [*found]
+        raise DataError(f"{path}: no image in this folder; expected files that end in {', '.join(sorted(SUFFIXES))}")
 
     def parse(self, line: str) -> Path:
         return _image(Path(line.strip()), "the path of an image")
@@ -74,7 +68,7 @@ class CaptioningView(View):
         return [shown(prediction.picture.name), shown(prediction.best.text), round(prediction.best.log_prob, 4)]
 
     def terminal(self, prediction: CaptionPrediction, number: int, options: Namespace) -> str:
-        one = f"{shown(prediction.picture.name)}\t{shown(prediction.best.text)}"
+        one = "\t".join(self.row(prediction)[:2])
         return one if options.nbest is None else ranked(number, prediction.captions)
 
     def examined_columns(self) -> list[str]:
@@ -95,16 +89,19 @@ class CaptioningView(View):
         true, boxes, truth = (examined.true, examined.boxes, examined.truth) if examined else (None, None, None)
         judged = {None: "", True: "true of the image", False: "not true of the image"}[true]
         known = "; ".join(filter(None, [judged, f"the data: {truth}" if truth else ""]))
-        under, data = f"log-probability {best.log_prob:.3f}", {"caption": best.text, "image": picture.name}
         head = Head(
-            best.text, above=picture.name, under=under, truth=("", known) if known else None, right=true, data=data
+            best.text,
+            above=picture.name,
+            under=f"log-probability {best.log_prob:.3f}",
+            truth=("", known) if known else None,
+            right=true,
+            data={"caption": best.text, "image": picture.name},
         )
         nothing = [None] * len(best.words)
         words = [Word(*parts) for parts in zip(best.words, best.attention or nothing, boxes or nothing, strict=False)]
         keys = (*[MAPS] * (best.attention is not None), *[OBJECT] * any(boxes or ()))
         image = AttendedImage(picture.name, picture.png, prediction.grid, words, keys=keys)
-        rows = [(f"{one.score:.4f}", one.text or "(nothing)") for one in prediction.captions]
-        return [head, image, *[Rows(rows, keys=(RANKED,))] * (len(rows) > 1)]
+        return [head, image, *ranking(prediction.captions, RANKED)]
 
 
 def _image(path: Path, expected: str) -> Path:
@@ -121,10 +118,8 @@ class Word(NamedTuple):
     """A written word."""
 
     text: str
-    weights: Sequence[float] | None
-    """Attention to the cells of the grid, row by row; None where the network has none."""
-    box: Sequence[float] | None = None
-    """(left, top, right, bottom) of the object that the word names, as shares of the image; None where unknown."""
+    weights: Sequence[float] | None  # Attention to the cells of the grid, row by row; None where the network has none
+    box: Sequence[float] | None = None  # (left, top, right, bottom) of the object that it names, as shares of the image
 
 
 @dataclass(frozen=True)
@@ -142,10 +137,7 @@ class AttendedImage(Block):
 
 
 def smooth(weights: Sequence[float], grid: tuple[int, int], size: tuple[int, int]) -> NDArray[np.float32]:
-    """Return the weights as (H, W) = `size` pixels, from 0 to 1 for the largest weight.
-
-    Each cell covers its own part of the image; between the centres of cells the weights are interpolated.
-    """
+    """Return weights as (H, W) = `size` pixels, interpolated between the centres of cells; 1 is the largest weight."""
     cells = np.asarray(weights, np.float32).reshape(grid)
     cells = cells / max(float(cells.max()), 1e-12)
     return np.asarray(Image.fromarray(cells).resize(size[::-1], Image.Resampling.BICUBIC)).clip(0, 1)
@@ -187,7 +179,6 @@ def _url(image: Image.Image, kind: str, **options: int) -> str:
 
 @figure.fitted.register
 def _(block: AttendedImage, letters: Letters, room: float) -> Drawing:
-    """The image, then one map per word, in rows; the object that a word names is framed."""
     words, image = block.words[:MOST_WORDS], Image.new("RGBA", (block.grid[1] * 16, block.grid[0] * 16), "white")
     if block.png is not None:
         image = Image.open(io.BytesIO(block.png)).convert("RGBA")

@@ -30,8 +30,7 @@ MOST_NUMBERED = 25  # The cells of a confusion matrix of at most so many classes
 class ClassificationView(View):
     """Documents with one class each."""
 
-    columns = ("text", "predicted", "probability", "top words")
-    """`top words` are those with the highest share of the document's attention, and that share."""
+    columns = ("text", "predicted", "probability", "top words")  # Words with most of the document's attention
     title = "What the network attended to"
 
     def row(self, prediction: DocumentPrediction) -> list[Any]:
@@ -55,13 +54,7 @@ class ClassificationView(View):
 def document_blocks(
     prediction: DocumentPrediction, truth: str | None = None, evidence: Sequence[Sequence[bool]] | None = None
 ) -> list[Block]:
-    """Return the parts of a classified document.
-
-    Args:
-        prediction: the class, its probability and the attention.
-        truth: the true class; None where it is unknown.
-        evidence: for each sentence, True at the words that decided the true class.
-    """
+    """Return the parts of a classified document; `evidence` is True at the words that decided the true class."""
     name, probabilities, sentences = prediction.label, prediction.probabilities, prediction.sentences
     head = Head.compared(name, truth, "class", Classes(probabilities, name), above="predicted")
     weighed = any(sentence.word_weights is not None for sentence in sentences)
@@ -79,8 +72,7 @@ def document_blocks(
 def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:
     """Return the picture of `matrix` (C, C), counts by true class (row) and predicted class (column).
 
-    Cells are shaded by their share of the true class, so that rare classes are visible. A class without examples has a
-    white row.
+    Cells are shaded by their share of the true class, so that rare classes are visible.
     """
     from zoo.visualize.renderers.figure import draw
 

@@ -14,11 +14,10 @@ from zoo.tasks.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Head, Passage, top_words
 from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
-from zoo.visualize.view import Predicts, View
+from zoo.visualize.view import View
 
 CUT = " ..."  # The end of a document that `zoo data` has shortened
-WEIGHING = "joint"
-"""Words are shaded by their share of the attention to the whole document, since candidates share one sum."""
+WEIGHING = "joint"  # By the share of the attention to the whole document, since candidates share one sum
 SENTENCES = Key("sentences", "sentence weight", "The bar before a sentence is the attention of its words together.")
 WORDS = Key(
     "words",
@@ -35,24 +34,21 @@ class ClozeView(View):
 
     noun = "question"
     columns = ("query", "answer", "probability", "candidates", "top words")
-    """`candidates` have their probabilities, the likeliest first; `top words` are the places of the document with most
-    attention."""
+    """`candidates` are sorted by probability; `top words` are the places of the document with most attention."""
     title = "What the network attended to"
 
     def options(self, group: _ArgumentGroup) -> None:
-        rerank = "judge the best candidates again with the run's language models"
-        group.add_argument("--rerank", action="store_true", help=rerank)
-        again = "the same, with the language models that a test left in FILE"
-        group.add_argument("--rerank-file", type=Path, metavar="FILE", help=again)
+        again = "judge the best candidates again with the run's language models"
+        group.add_argument("--rerank", action="store_true", help=again)
+        same = "the same, with the language models that a test left in FILE"
+        group.add_argument("--rerank-file", type=Path, metavar="FILE", help=same)
 
-    def prepare(self, predictor: Predicts, options: Namespace) -> None:
+    def prepare(self, predictor: Any, options: Namespace) -> None:
         given: Path | None = options.rerank_file
         if given is not None and not given.is_file():
-            raise ConfigError(
-                f"--rerank-file {given}: no such file; a test with task.rerank=true leaves {FILE} in its folder"
-            )
+            left = f"a test with task.rerank=true leaves {FILE} in its folder"
+            raise ConfigError(f"--rerank-file {given}: no such file; {left}")
         if options.rerank or given is not None:
-            assert predictor.checkpoint is not None
             predictor.task.load_reranker(given or beside(predictor.checkpoint))
 
     def parse(self, line: str) -> ClozeQuestion:

@@ -1,11 +1,11 @@
 """A data set on the terminal, of whatever family: drawn from the parts that its `describe()` gives."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from zoo.data.rows import counted
@@ -20,42 +20,24 @@ Splits = Mapping[str, Mapping[str, Any]]
 
 def description(name: str, parts: Mapping[str, Any]) -> Group:
     """Return a data set called `name` for the terminal; `parts` as `ServedData.describe` gives them."""
-    return Group(*_described(name, parts, parts["splits"]))
-
-
-def _described(name: str, parts: Mapping[str, Any], splits: Splits) -> Iterator[RenderableType]:
-    yield Text.assemble((shown(name), "bold"), f": {shown(parts['source'])}")
-    for line in parts.get("contents", ()):
-        yield Text(shown(str(line)))
+    splits: Splits = parts["splits"]
+    found: list[RenderableType] = [Text.assemble((shown(name), "bold"), f": {shown(parts['source'])}")]
+    found += [Text(shown(str(line))) for line in parts.get("contents", ())]
     if skipped := parts.get("skipped"):
-        yield Text(shown(f"left out: {counted(skipped)}"))
+        found.append(Text(shown(f"left out: {counted(skipped)}")))
     cells = {split: dict(cell for fact in facts.items() for cell in _cells(*fact)) for split, facts in splits.items()}
     if columns := dict.fromkeys(title for row in cells.values() for title in row):
         rows = [[split, *(row.get(title, "") for title in columns)] for split, row in cells.items()]
-        yield _table(["split", *columns], rows)
-    yield from _classes(splits)
-    for split, facts in list(splits.items())[:1]:
-        for fact, value in facts.items():
-            if _is_lengths(value):
-                middle = f"mean {value['mean']}, median {value['median']:g}, most {value['max']:,}"
-                yield Text(f"\n{fact.replace('_', ' ')} in {split}: {middle}")
-                table, most = Table.grid(padding=(0, 2)), max(value["bins"].values(), default=1) or 1
-                table.add_column(justify="right")
-                table.add_column(justify="right")
-                for title, count in value["bins"].items():
-                    table.add_row(title, f"{count:,}", "█" * round(BAR * count / most))
-                yield table
+        found.append(_table(["split", *columns], rows))
+    found += [*_classes(splits), *_lengths(splits)]
     for number, example in enumerate(parts.get("examples", ())):
-        if number == 0:
-            yield Text("\nexamples")
         table = Table.grid(padding=(0, 2))  # the parts are one below the other, since texts can be long
         for part, value in example.items():
             table.add_row(Text(part.replace("_", " "), "dim"), Text(shortened(str(value), LONGEST_VALUE)))
-        yield Padding(table, (0, 0, 1, 2))
+        found += [*[Text("\nexamples")] * (number == 0), Padding(table, (0, 0, 1, 2))]
     for number, note in enumerate(parts.get("notes", ())):
-        if number == 0:
-            yield Text("notes", "bold")
-        yield Padding(Text(shown(note)), (0, 0, 0, 2))
+        found += [*[Text("notes", "bold")] * (number == 0), Padding(Text(shown(note)), (0, 0, 0, 2))]
+    return Group(*found)
 
 
 def _cells(fact: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -90,11 +72,23 @@ def _classes(splits: Splits) -> Iterator[Table]:
         yield _table([fact.replace("_", " "), *counts], rows + [[f"and {left_out:,} more"]] * bool(left_out))
 
 
-def _table(titles: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+def _lengths(splits: Splits) -> Iterator[RenderableType]:
+    """The lengths in the first split, with a bar for each group of them."""
+    split, facts = next(iter(splits.items()))
+    for fact, value in facts.items():
+        if _is_lengths(value):
+            middle = f"mean {value['mean']}, median {value['median']:g}, most {value['max']:,}"
+            yield Text(f"\n{fact.replace('_', ' ')} in {split}: {middle}")
+            most = max(value["bins"].values(), default=1) or 1
+            table = Table.grid(Column(justify="right"), Column(justify="right"), "", padding=(0, 2))
+            for title, count in value["bins"].items():
+                table.add_row(title, f"{count:,}", "█" * round(BAR * count / most))
+            yield table
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table; markup in its texts is not obeyed."""
-    table = Table()
-    for title in titles:
-        table.add_column(Text(shown(title)))
+    table = Table(*(Column(Text(shown(title))) for title in titles))
     for row in rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
     return table

@@ -33,8 +33,7 @@ PALETTE = {
 }
 """Colours of pictures by name. page.css has the same names for light and dark screens. The colour `attention` shows
 what the network attended to, and `true` shows what is true."""
-SHADES = ("#f5f7fa", PALETTE["attention"], "#123a75")
-"""Colours of cells from no attention to full attention."""
+SHADES = ("#f5f7fa", PALETTE["attention"], "#123a75")  # Colours of cells from no attention to full attention
 TINY, SMALL, NORMAL, LARGE = 9.8, 11.3, 14.0, 20.0  # Sizes of letters
 
 
@@ -75,24 +74,18 @@ STYLES = {
 class Key(NamedTuple):
     """The explanation of one sign."""
 
-    sample: str = ""
-    """The sign: a name that `figure.SAMPLES` draws, or empty for a text without a sample."""
-    short: str = ""
-    """Words beside the sample at the foot of a picture; without them the picture has no such key."""
-    long: str = ""
-    """A sentence at the top of a page; without it the page has no such sentence."""
+    sample: str = ""  # The sign: a name that `figure.SAMPLES` draws, or empty for a text without a sample
+    short: str = ""  # Words beside the sample at the foot of a picture; without them the picture has no such key
+    long: str = ""  # A sentence at the top of a page; without it the page has no such sentence
 
 
 class Shape(NamedTuple):
-    """A disc, a box, a line or an area."""
+    """A disc, a box or a line, which is the edge of an area if its kind is filled."""
 
-    form: str
-    points: Sequence[Point]
-    """The centre of a disc, the left upper corner of a box, or the points of a line or an area."""
+    points: Sequence[Point]  # The centre of a disc, the left upper corner of a box, or the points of a line
     size: tuple[float, ...] = ()
     """The radius of a disc; the width and the height of a box, and the radius of its corners if they are round."""
-    fill: str | None = None
-    """A name of the PALETTE or a colour, in place of the fill of its kind."""
+    fill: str | None = None  # A name of the PALETTE or a colour, in place of the fill of its kind
 
 
 class Label(NamedTuple):
@@ -115,14 +108,11 @@ class Raster(NamedTuple):
     top: float
     width: float
     height: float
-    values: NDArray[Any]
-    """(R, C) numbers, where NaN leaves a cell empty, or (H, W, 3) bytes of an image."""
-    most: float = 1.0
-    """The value with full colour."""
+    values: NDArray[Any]  # (R, C) numbers, where NaN leaves a cell empty, or (H, W, 3) bytes of an image
+    most: float = 1.0  # The value with full colour
     signed: bool = False
     """True: black is positive and orange negative. False: values from 0, in the colours of attention."""
-    gap: bool = False
-    """White lines separate the cells."""
+    gap: bool = False  # White lines separate the cells
 
 
 class Spot(NamedTuple):
@@ -131,8 +121,7 @@ class Spot(NamedTuple):
     x: float
     y: float
     facts: Sequence[str]
-    data: Mapping[str, str]
-    """Attributes for programs that read the page: label="good" becomes data-label="good"."""
+    data: Mapping[str, str]  # Attributes for programs that read the page: label="good" becomes data-label="good"
 
 
 @dataclass
@@ -141,17 +130,13 @@ class Drawing:
 
     width: float
     height: float = 0.0
-    spoken: str = ""
-    """A description for readers who cannot see the drawing."""
+    spoken: str = ""  # A description for readers who cannot see the drawing
     shapes: dict[str, list[Shape]] = field(default_factory=lambda: defaultdict(list))
     labels: list[Label] = field(default_factory=list)
-    rasters: list[Raster] = field(default_factory=list)
-    """Grids and images, behind everything else."""
+    rasters: list[Raster] = field(default_factory=list)  # Grids and images, behind everything else
     spots: list[Spot] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """Sentences under the drawing."""
-    keys: list[Key] = field(default_factory=list)
-    """Explanations of the signs that are visible in this drawing."""
+    notes: list[str] = field(default_factory=list)  # Sentences under the drawing
+    keys: list[Key] = field(default_factory=list)  # Explanations of the signs that are visible in this drawing
 
     def write(
         self,
@@ -169,16 +154,13 @@ class Drawing:
             self.labels.append(Label(x, y, text, size, color, bold, side, turned))
 
     def disc(self, kind: str, x: float, y: float, radius: float, fill: str | None = None) -> None:
-        self.shapes[kind].append(Shape("disc", [(x, y)], (radius,), fill))
+        self.shapes[kind].append(Shape([(x, y)], (radius,), fill))
 
     def box(self, kind: str, left: float, top: float, *size: float, fill: str | None = None) -> None:
-        self.shapes[kind].append(Shape("box", [(left, top)], size, fill))
+        self.shapes[kind].append(Shape([(left, top)], size, fill))
 
     def line(self, kind: str, points: Sequence[Point]) -> None:
-        self.shapes[kind].append(Shape("line", points))
-
-    def area(self, kind: str, points: Sequence[Point]) -> None:
-        self.shapes[kind].append(Shape("area", points))
+        self.shapes[kind].append(Shape(points))
 
     def place(self, other: Drawing, left: float, top: float) -> None:
         """Copy the visible parts of another drawing to (`left`, `top`)."""

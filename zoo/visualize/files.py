@@ -38,10 +38,7 @@ def picture_file(option: str, path: Path) -> Path:
 
 
 def csv_text(columns: Sequence[str] | None, rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as the text of a csv file; without `columns` its rows alone.
-
-    Text that a spreadsheet would run as a formula begins with an apostrophe.
-    """
+    """Return a table as the text of a csv file, where no text is a formula; without `columns` its rows alone."""
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerows([columns] if columns is not None else [])

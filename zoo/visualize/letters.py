@@ -6,6 +6,7 @@ DejaVu Sans comes with matplotlib and is tried first; other letters are drawn wi
 import logging
 import unicodedata
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -27,8 +28,7 @@ CJK = {
     "HANGUL": "Korean",
 }
 """The first word of a letter's name in Unicode -> its script, for the scripts of one Debian package."""
-PIXELS, DPI = 96, 150
-"""Pixels per inch of a drawing, and dots per inch of a picture that is written to a file."""
+PIXELS, DPI = 96, 150  # Pixels per inch of a drawing, and dots per inch of a picture that is written to a file
 LONGEST = 200  # Letters of a text that are measured: no line of a picture holds more
 
 log = logging.getLogger(__name__)
@@ -40,19 +40,14 @@ _logged: set[str] = set()
 
 
 def families(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the font families to draw `texts` with, to be tried in turn for each letter.
-
-    Logs one line for a script that no installed font has, once: its letters are drawn as boxes.
-    """
+    """Return the font families to try in turn for each letter. A script without a font is logged once."""
     first = str(fontManager.findfont(FontProperties(family=FIRST)))
     letters = {letter for text in texts for letter in text} - _outlines(first)
     found = {letter: _family(letter) for letter in sorted(letters) if unicodedata.category(letter)[0] not in "CZ"}
     for letter in (letter for letter, family in found.items() if family is None):
         name, script, package = unicodedata.name(letter, "UNNAMED").split()[0], "symbols", "fonts-symbola"
-        if name in CJK:
-            script, package = f"{CJK[name]} letters", "fonts-noto-cjk"
-        elif unicodedata.category(letter)[0] in "LMN":
-            script, package = f"{name.title()} letters", "fonts-noto-core"
+        if name in CJK or unicodedata.category(letter)[0] in "LMN":
+            script, package = f"{CJK.get(name, name.title())} letters", f"fonts-noto-{'cjk' if name in CJK else 'core'}"
         if script not in _logged:
             _logged.add(script)
             line = "pictures: no installed font has %s such as %s, drawn as boxes; "
@@ -122,15 +117,17 @@ class Letters:
         self._widths: dict[tuple[str, float, bool], float] = {}
 
     def font(self, size: float, bold: bool = False) -> FontProperties:
-        weight = "bold" if bold else "normal"
-        return FontProperties(family=self.families, size=size * 72 / PIXELS, weight=weight)
+        return FontProperties(family=self.families, size=size * 72 / PIXELS, weight="bold" if bold else "normal")
 
     def width(self, text: str, size: float, bold: bool = False) -> float:
         """Pixels that a text of letters of `size` pixels takes; each text is measured once."""
-        key = (text, size, bold)
-        if key not in self._widths:
-            self._widths[key] = self._measured(text, size, bold)
-        return self._widths[key]
+        if (found := self._widths.get((text, size, bold))) is None:
+            found = self._widths[text, size, bold] = self._measured(text, size, bold)
+        return found
+
+    def space(self, size: float) -> float:
+        """Pixels of a blank between two words."""
+        return self.width("n n", size) - 2 * self.width("n", size)
 
     def widest(self, texts: Iterable[str], size: float, bold: bool = False) -> float:
         return max((self.width(text, size, bold) for text in texts), default=0.0)
@@ -152,13 +149,7 @@ class Letters:
     ) -> str:
         """Return the printable `text`, shortened by an ellipsis to at most `most` pixels.
 
-        Args:
-            text: any text.
-            most: the width in pixels.
-            size: the size of the letters in pixels.
-            bold: whether the letters are bold.
-            among: names that must stay different. If one of them begins like the shortened text, the end is kept.
-            end: keep the end of the text instead of its beginning.
+        The beginning is kept, unless `end` is set or another name `among` those that are shown begins in the same way.
         """
         text = shown(text[-LONGEST:] if end else text[:LONGEST])
         if self.width(text, size, bold) <= most:
@@ -167,10 +158,8 @@ class Letters:
         def part(letters: int) -> str:
             return "…" + text[len(text) - letters :] if end else text[:letters] + "…"
 
-        fits, too_long = 0, len(text)
-        while too_long - fits > 1:
-            middle = (fits + too_long) // 2
-            fits, too_long = (middle, too_long) if self.width(part(middle), size, bold) <= most else (fits, middle)
+        longer = range(1, len(text))
+        fits = bisect_right(longer, most, key=lambda letters: self.width(part(letters), size, bold))
         if any(shown(other) != text and shown(other).startswith(text[:fits]) for other in among):
             return self.cut(text, most, size, bold, end=True)
         return part(fits)

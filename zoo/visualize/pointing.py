@@ -1,6 +1,7 @@
 """The view of pointing: sets of points drawn with the answer and the true one, and the attention of each step."""
 
 import os
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,7 +17,7 @@ from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing, Pointing, PointingPrediction
 from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Rows
 from zoo.visualize.drawing import TINY, Drawing, Key, Point
-from zoo.visualize.view import Pictures, Predicts, View
+from zoo.visualize.view import Pictures, View
 
 POINTS = Key("answers", "answer", "Points are counted from 1, in the order in which they were read.")
 TARGET = Key("targets", "true answer")
@@ -24,8 +25,7 @@ STEPS = Key(
     long="The grid has the attention of each step to the end and to each point; point at a cell for its number."
 )
 NEXT = Key("true", "true next point")
-LONGEST, SHORTEST, EDGE, FOOT = 380, 90, 18, 18
-"""Pixels of the longer side of the points and the least of the shorter side, of the edge, and of the axis below."""
+LONGEST, SHORTEST, EDGE, FOOT = 380, 90, 18, 18  # The longer side, the least shorter side, the edge, the axis below
 MOST_NUMBERED = 60
 AWAY, SIDES = 11, 12  # The distance of a number from its point, and the directions that are tried
 
@@ -34,13 +34,12 @@ class PointingView(View):
     """Sets of points with their answers."""
 
     noun, plural, typed = "set of points", "sets of points", "points.csv"
-    columns = ("points", "answer", "log-probability", "figures")
-    """`points` are in the order in which they were read, with x and y; `answer` has their numbers, counted from 1."""
+    columns = ("points", "answer", "log-probability", "figures")  # `answer` has the numbers of points, from 1
     title = "What the network pointed out"
     searches = ("beam",)
-    spec: PointSpec | None = None
+    spec: PointSpec
 
-    def prepare(self, predictor: Predicts, options: Namespace) -> None:
+    def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
         self.spec = predictor.task.spec
 
@@ -49,23 +48,20 @@ class PointingView(View):
         return self.read_file(Path(word)) if os.path.isfile(word) else super().read_word(word)
 
     def read_file(self, file: Path) -> list[Any | None]:
-        assert self.spec is not None
         return [one.points for one in read_sets(file, self.spec.goal)]
 
     def parse(self, line: str) -> list[list[float]]:
         """Return the points of a line: their coordinates, separated by blanks or commas."""
-        assert self.spec is not None
-        fields, width = line.split(OUTPUT)[0].replace(",", " ").replace(";", " ").split(), self.spec.width
+        line, width = line.strip(), self.spec.width
         try:
-            numbers = [float(field) for field in fields]
+            numbers = [float(field) for field in re.split(r"[\s,;]+", line.split(OUTPUT)[0]) if field]
         except ValueError as error:
-            problem = f"{line.strip()[:60]!r}: {error}; expected the coordinates of points, x1 y1 x2 y2 ..., or a file "
-            problem += f"({', '.join(KINDS)})"
-            if Path(line.strip()).suffix in KINDS or "/" in line:
-                problem = f"{line.strip()}: no such file; expected a file of point sets, or coordinates"
-            raise DataError(problem) from None
+            expected = f"the coordinates of points, x1 y1 x2 y2 ..., or a file ({', '.join(KINDS)})"
+            if Path(line).suffix in KINDS or "/" in line:
+                raise DataError(f"{line}: no such file; expected a file of point sets, or coordinates") from None
+            raise DataError(f"{line[:60]!r}: {error}; expected {expected}") from None
         if len(numbers) % width:
-            raise DataError(f"{line.strip()[:60]!r}: {len(numbers)} numbers; expected {width} for each point")
+            raise DataError(f"{line[:60]!r}: {len(numbers)} numbers; expected {width} for each point")
         return [numbers[at : at + width] for at in range(0, len(numbers), width)]
 
     def row(self, prediction: PointingPrediction) -> list[Any]:
@@ -111,8 +107,7 @@ class PointingView(View):
         """Return the figures of each part of the test, e.g. of larger sets than those of the training."""
         from zoo.visualize.renderers.figure import draw
 
-        rows = task.shown_figures()
-        if len(rows) < 2:
+        if len(rows := task.shown_figures()) < 2:
             return {}
         names = list(dict.fromkeys(name for row in rows.values() for name in row))
         table = [(part, *(row.get(name, "") for name in names)) for part, row in rows.items()]
@@ -122,10 +117,8 @@ class PointingView(View):
 
 def true_places(numbers: Sequence[int], target: Sequence[int] | None) -> list[tuple[int, int]]:
     """Return (step, place) of the next true point as long as the answer agrees with the target; the end is place 0."""
-    if target is None:
-        return []
-    agree = [list(numbers[:step]) == list(target[:step]) for step in range(len(target) + 1)]
-    return [(step, place) for step, place in enumerate([*target, 0]) if agree[step]]
+    steps = enumerate([] if target is None else [*target, 0])
+    return [(step, place) for step, place in steps if list(numbers[:step]) == list((target or ())[:step])]
 
 
 def verdict(prediction: PointingPrediction) -> str:
@@ -143,8 +136,9 @@ def verdict(prediction: PointingPrediction) -> str:
 
 def answer(prediction: PointingPrediction) -> str:
     """Return the numbers of the points; triangles are separated by commas."""
-    triangles, numbers = ", ".join(map(" ".join, _triangles(prediction))), " ".join(map(str, prediction.best.numbers))
-    return (triangles if prediction.goal == "triangulation" else numbers) or "nothing"
+    if prediction.goal == "triangulation":
+        return ", ".join(map(" ".join, _triangles(prediction))) or "nothing"
+    return " ".join(map(str, prediction.best.numbers)) or "nothing"
 
 
 def _triangles(prediction: PointingPrediction) -> list[list[str]]:
@@ -153,30 +147,23 @@ def _triangles(prediction: PointingPrediction) -> list[list[str]]:
 
 
 def _coordinates(prediction: PointingPrediction, number: int) -> list[str]:
-    """Return the coordinates of the point with that number, counted from 1."""
-    if number > len(prediction.points):
-        return ["unknown point"]
-    return [f"{value:.6g}" for value in prediction.points[number - 1]]
+    points = prediction.points
+    return [f"{value:.6g}" for value in points[number - 1]] if number <= len(points) else ["unknown point"]
 
 
 # The drawing
 
 
 def positions(points: Sequence[Sequence[float]]) -> list[Point]:
-    """Return the position of each point, with y upwards.
-
-    Plain numbers are placed side by side in the order in which they were read, each as high as its value.
-    """
-    if all(len(point) == 1 for point in points):
-        return [(float(number), point[0]) for number, point in enumerate(points, 1)]
-    return [(point[0], point[1]) for point in points]
+    """Return the position of each point, with y upwards. Plain numbers are side by side, each as high as its value."""
+    return [(point[0], point[1]) if point[1:] else (float(place), point[0]) for place, point in enumerate(points, 1)]
 
 
 def lines(goal: str, numbers: Sequence[int], at: Sequence[Point]) -> list[list[Point]]:
     """Return the lines of an answer to a goal, each from point to point and back to its first.
 
-    The line of an order passes the numbers in the order of the answer, each as high as its value. The `numbers` count
-    the points from 1; those of missing points are ignored.
+    The line of an order passes the numbers in the order of the answer, each as high as its value. Missing points are
+    ignored.
     """
     if goal == "order":
         where = [(float(rank), at[number - 1][1]) for rank, number in enumerate(numbers, 1) if number <= len(at)]
@@ -190,10 +177,7 @@ def lines(goal: str, numbers: Sequence[int], at: Sequence[Point]) -> list[list[P
 
 
 def points_drawing(prediction: PointingPrediction, target: Sequence[int]) -> Drawing:
-    """Return the points with their numbers, the answer, and a broad line for the true answer behind it.
-
-    The drawing has the proportions of the set. Numbers are placed away from lines and from other points.
-    """
+    """Return the points with their numbers, the answer, and a broad line for the true answer behind it."""
     goal, at = prediction.goal, positions(prediction.points)
     xs, ys = zip(*at, strict=True)
     west, south, wide, high = min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -63,13 +64,13 @@ class RelatednessView(TreeView):
             under=f"of {names[0]} to {names[-1]}" if names else "",
             truth=None if score is None else (f"true score {score:g}", ""),
             classes=Classes(prediction.probabilities, noun="grades", in_one_line=True),
-            notes=tuple(filter(None, ["; ".join(self.notes(*self.trees(prediction)).values())])),
+            notes=self.head_notes(prediction),
             data={"score": repr(prediction.score)},
             keys=page_keys(trees, ""),
         )
         if not links or prediction.similarity is None:
             return [head, *trees, Note(SHARED if links else NOTHING)]
-        rows = [(f"{link.mark.sign}   {link.cosine:.2f}", f"{link.phrases[0]}  ~  {link.phrases[1]}") for link in links]
+        rows = [(f"{link.mark.sign}   {link.cosine:.2f}", "  ~  ".join(link.phrases)) for link in links]
         return [head, *trees, Note(SIMILAR), Rows(rows)]
 
 
@@ -87,33 +88,28 @@ def linked_nodes(prediction: RelatednessPrediction) -> list[Link]:
 
     Of about equally similar pairs the wider phrases come first; pairs inside linked phrases and the roots are left out.
     """
-    trees = (prediction.first, prediction.second)
-    first, second = families = [Family.of(tree) for tree in trees]
+    first, second = Family.of(prediction.first), Family.of(prediction.second)
 
     def wide(pair: tuple[int, int, float]) -> tuple[float, int]:
         return round(4 * pair[2]), first.words[pair[0]] + second.words[pair[1]]
 
-    taken: tuple[set[int], set[int]] = (set(), set())
-    signs, found = marks(ascii_uppercase), list[Link]()
+    linked: tuple[list[int], list[int]] = ([], [])
+    signs, found = iter(marks(ascii_uppercase).values()), list[Link]()
     for i, j, cosine in sorted(_similarities(prediction), key=wide, reverse=True):
         if len(found) == MOST_LINKS or cosine < LEAST_SIMILAR:
             break
-        if i not in taken[0] and j not in taken[1]:
-            for family, linked, node in zip(families, taken, (i, j), strict=True):
-                below = [node]
-                for one in below:  # the loop appends to the list that it reads
-                    below += family.children[one]
-                linked.update(below)
-            phrases = first.phrase(i, trees[0].words), second.phrase(j, trees[1].words)
-            found.append(Link(signs[ascii_uppercase[len(found)]], (i, j), phrases, cosine))
+        if i not in linked[0] and j not in linked[1]:
+            for family, nodes, node in zip((first, second), linked, (i, j), strict=True):
+                nodes += family.below(node)
+            phrases = first.phrase(i, prediction.first.words), second.phrase(j, prediction.second.words)
+            found.append(Link(next(signs), (i, j), phrases, cosine))
     return found
 
 
 def _similarities(prediction: RelatednessPrediction) -> list[tuple[int, int, float]]:
     """Return the cosine of each pair of nodes that are not roots; without states, 1 for each shared word."""
     trees = (prediction.first, prediction.second)
-    below = [[node for node, above in enumerate(tree.parent) if above >= 0] for tree in trees]
-    nodes = [(i, j) for i in below[0] for j in below[1]]
+    nodes = list(product(*([node for node, above in enumerate(tree.parent) if above >= 0] for tree in trees)))
     if prediction.similarity is not None:
         return [(i, j, prediction.similarity[i][j]) for i, j in nodes]
     words = [[tree.words[word].lower() if word >= 0 else "" for word in tree.word] for tree in trees]
@@ -122,12 +118,10 @@ def _similarities(prediction: RelatednessPrediction) -> list[tuple[int, int, flo
 
 def linked_trees(prediction: RelatednessPrediction, links: Sequence[Link]) -> list[Tree]:
     """Return both trees with the signs of the links."""
-    trees = []
-    for at, tree in enumerate((prediction.first, prediction.second)):
-        signs = {}
-        for link in links:
-            like = f"like “{link.phrases[1 - at]}”, cosine {link.cosine:.2f}"
-            fact = "a word of both sentences" if prediction.similarity is None else like
-            signs[link.nodes[at]] = (link.mark, f"{link.mark.sign}: {fact}")
-        trees.append(Tree(tree, links=signs))
-    return trees
+
+    def fact(link: Link, at: int) -> str:
+        like = f"like “{link.phrases[1 - at]}”, cosine {link.cosine:.2f}"
+        return f"{link.mark.sign}: {'a word of both sentences' if prediction.similarity is None else like}"
+
+    signs = [{link.nodes[at]: (link.mark, fact(link, at)) for link in links} for at in (0, 1)]
+    return [Tree(prediction.first, links=signs[0]), Tree(prediction.second, links=signs[1])]

@@ -7,11 +7,11 @@ from typing import Any
 
 from zoo.errors import DataError
 from zoo.tasks.translation import ExaminedTranslation, TranslationPrediction
-from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Rows
+from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, ranking
 from zoo.visualize.drawing import Key
 from zoo.visualize.files import lines_for, make_folder
 from zoo.visualize.printable import shown
-from zoo.visualize.view import Predicts, View, beginning, ranked
+from zoo.visualize.view import View, beginning, ranked
 
 CELLS = Key(
     long="In a grid each row is a token that was written, each column a token of the source. The colour of a cell is "
@@ -24,8 +24,7 @@ RANKED = Key(long="All translations have the score they were ranked by; the grid
 class TranslationView(View):
     """Sources with their translations."""
 
-    columns = ("source", "translation", "log-probability", "alignment")
-    """`alignment` as Pharaoh pairs, source-target."""
+    columns = ("source", "translation", "log-probability", "alignment")  # `alignment` as Pharaoh pairs, source-target
     truth = "reference"
     title = "What the network attended to"
     needs = ("source", "model=luong")
@@ -33,15 +32,13 @@ class TranslationView(View):
 
     def options(self, group: _ArgumentGroup) -> None:
         super().options(group)
-        unknown = (
-            "an unknown word becomes the source word it attended to most, or what that is in a file of lines "
-            "`source<tab>target`"
-        )
+        unknown = "an unknown word becomes the source word it attended to most, or what that is in a file of lines "
+        unknown += "`source<tab>target`"
         group.add_argument("--replace-unknown", nargs="?", const="", metavar="DICTIONARY", help=unknown)
         pairs = "write pairs i-j of a source and a target token, counted from 0 in those that --json shows"
         group.add_argument("--pharaoh", type=Path, metavar="OUT", help=pairs)
 
-    def prepare(self, predictor: Predicts, options: Namespace) -> None:
+    def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
         if options.pharaoh is not None:
             self.require_attention("--pharaoh", predictor)
@@ -71,25 +68,21 @@ class TranslationView(View):
         return beginning(given) if isinstance(given, str) else None
 
     def blocks(self, prediction: TranslationPrediction, examined: ExaminedTranslation | None = None) -> list[Block]:
-        best, source, several = prediction.best, prediction.source, len(prediction.translations) > 1
-        under, keys = f"log-probability {best.log_prob:.3f}", (RANKED,) * several
+        best, source, keys = prediction.best, prediction.source, (RANKED,) * (len(prediction.translations) > 1)
+        under = f"log-probability {best.log_prob:.3f}"
         blocks: list[Block] = [Head(best.text, above=" ".join(source), under=under, keys=keys)]
         if best.attention is not None:
             unknown, links = set(self.unknown(prediction)), (examined and examined.links) or ()
             keys = (CELLS, *[LINKS] * bool(links), *[UNKNOWN] * bool(unknown))
             true, axes = {(t, s) for s, t in links}, ("target tokens", "source tokens")
             blocks.append(Grid(best.tokens, source, best.attention, true=true, unknown=unknown, axes=axes, keys=keys))
-        if several:
-            blocks.append(Rows([(f"{one.score:.4f}", one.text or "(nothing)") for one in prediction.translations]))
-        return blocks
+        return [*blocks, *ranking(prediction.translations)]
 
 
 def _dictionary(path: str) -> dict[str, str]:
-    """Return the words of a file with lines `source<tab>target`; empty without a path."""
-    if not path:
-        return {}
+    lines = lines_for("--replace-unknown", Path(path), "source<tab>target in each line") if path else []
     found = {}
-    for number, line in enumerate(lines_for("--replace-unknown", Path(path), "source<tab>target in each line"), 1):
+    for number, line in enumerate(lines, 1):
         if line.strip():
             words = line.split("\t")
             if len(words) != 2:

@@ -1,9 +1,6 @@
 """The view of tree classification: the class of a sentence and of all its phrases, on the tree."""
 
-from argparse import Namespace
 from typing import Any
-
-from rich.console import RenderableType
 
 from zoo.data.trees.builder import builds
 from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
@@ -35,11 +32,16 @@ class TreeClassificationView(TreeView):
         probability = prediction.probabilities.get(prediction.label, 0.0)
         return [shown(" ".join(prediction.tree.words)), prediction.label, round(probability, 4)]
 
-    def terminal(self, prediction: TreePrediction, number: int, options: Namespace) -> RenderableType:
-        printed = super().terminal(prediction, number, options)
+    def notes(self, prediction: TreePrediction) -> dict[str, str]:
+        """Return the notes of `TreeView`, and one that names labels in the brackets which were not read."""
+        labels = [shortened(label, LONGEST_LABEL) for label in prediction.unread]
+        if not labels:
+            return super().notes(prediction)
+        more = f" and {len(labels) - NAMED:,} more" if len(labels) > NAMED else ""
+        are = "are not classes" if len(labels) > 1 else "is not a class"
+        note = f"the labels in the brackets were not read: {', '.join(labels[:NAMED])}{more} {are}"
         names = [shortened(name, LONGEST_LABEL) for name in prediction.probabilities]
-        self.report(unread(prediction), f"the classes are {', '.join(names)}")
-        return printed
+        return super().notes(prediction) | {f"the classes are {', '.join(names)}": note}
 
     def blocks(self, prediction: TreePrediction, examined: ExaminedTree | None = None) -> list[Block]:
         name, probabilities, labels, given = prediction.label, prediction.probabilities, prediction.labels, examined
@@ -49,18 +51,6 @@ class TreeClassificationView(TreeView):
         signs, first = marks(list(probabilities)), (name, truth, *labels, *(true or ()))
         tree = Tree(prediction.tree, labels, prediction.confidence, signs, true, evidence)
         classes = Classes(probabilities, name, marks=signs, first=first, in_one_line=True)
-        notes = tuple(filter(None, ["; ".join(self.notes(prediction.tree).values()), unread(prediction)]))
-        keys = page_keys([tree], "its class")
+        notes, keys = self.head_notes(prediction), page_keys([tree], "its class")
         head = Head.compared(name, truth, "class", classes, above="predicted", notes=notes, keys=keys)
         return [head, tree]
-
-
-def unread(prediction: TreePrediction) -> str:
-    """Name labels in the brackets that were not read; empty where all were read."""
-    if not prediction.unread:
-        return ""
-    more = len(prediction.unread) - NAMED
-    named = ", ".join(shortened(label, LONGEST_LABEL) for label in prediction.unread[:NAMED])
-    others = f" and {more:,} more" if more > 0 else ""
-    be = "are not classes" if len(prediction.unread) > 1 else "is not a class"
-    return f"the labels in the brackets were not read: {named}{others} {be}"

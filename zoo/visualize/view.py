@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from rich.console import RenderableType
 
@@ -28,19 +28,8 @@ if TYPE_CHECKING:
 
     from zoo.tasks import Task
 
-Pictures: TypeAlias = "Mapping[str, Callable[[], Figure]]"
-"""Functions that draw pictures of a whole split, by name."""
+Pictures: TypeAlias = "Mapping[str, Callable[[], Figure]]"  # Functions that draw pictures of a whole split, by name
 LONGEST_EXAMPLE = 120  # Letters of an example that is printed as a command
-
-
-class Predicts(Protocol):
-    """A trained network with everything that it needs to read inputs."""
-
-    task: Any
-    encoder: Any  # The `Encoder` of the data
-    checkpoint: Path | None  # The file that the network was read from
-
-    def __call__(self, inputs: Sequence[Any]) -> list[Any]: ...
 
 
 class View(ABC):
@@ -49,26 +38,17 @@ class View(ABC):
     `columns` and `row` are required. With `blocks` the terminal, pages and pictures show more than the row.
     """
 
-    noun: ClassVar[str] = "text"
-    """The name of an input."""
-    plural: ClassVar[str] = ""
-    """The name of several inputs, where it is not the noun with an s."""
-    typed: ClassVar[str] = '"..."'
-    """An input as a user types it after `zoo predict CHECKPOINT`, where the data give no example."""
-    columns: ClassVar[tuple[str, ...]]
-    """Names of the values of `row`, first those of the input."""
-    given: ClassVar[int] = 1
-    """The number of columns of the input."""
-    truth: ClassVar[str] = "true"
-    """The column of the truth, after those of the input in tables of examined examples."""
-    title: ClassVar[str] = "What the network predicted"
-    """The heading of a page."""
-    shows: ClassVar[str] = "attention"
-    """The thing that pictures show: the name of their folder in a run, and of their keys in loggers."""
+    noun: ClassVar[str] = "text"  # The name of an input
+    plural: ClassVar[str] = ""  # The name of several inputs, where it is not the noun with an s
+    typed: ClassVar[str] = '"..."'  # An input as a user types it, where the data give no example
+    columns: ClassVar[tuple[str, ...]]  # Names of the values of `row`, first those of the input
+    given: ClassVar[int] = 1  # The number of columns of the input
+    truth: ClassVar[str] = "true"  # The column of the truth, after those of the input in tables of examined examples
+    title: ClassVar[str] = "What the network predicted"  # The heading of a page
+    shows: ClassVar[str] = "attention"  # The name of the folder of pictures in a run, and of their keys in loggers
     needs: ClassVar[tuple[str, str] | None] = None
     """The attention without which there is no picture, and a model that has it, e.g. `source` and `model=luong`."""
-    searches: ClassVar[tuple[str, ...]] = ()
-    """The options of a search for the output that `zoo predict` has: `beam` and `nbest`."""
+    searches: ClassVar[tuple[str, ...]] = ()  # Options of a search that `zoo predict` has: `beam` and `nbest`
 
     # Inputs
 
@@ -80,10 +60,7 @@ class View(ABC):
             group.add_argument("--nbest", type=int, metavar="N", help="the N best, as `number ||| text ||| score`")
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Return the inputs of `zoo predict`: those of the command line and of a file.
-
-        Without either they are the lines of the standard input. A blank line is None and keeps its place.
-        """
+        """Return the inputs of the command line and of a file, or else of the standard input; a blank line is None."""
         found = [given for word in words for given in self.read_word(word)]
         if file is not None:
             return [*found, *self.read_file(file)]
@@ -126,19 +103,15 @@ class View(ABC):
                 f"--attention: {type(self).__name__} draws no pictures; leave the option out, or use --html or --csv"
             )
 
-    def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        """Set what the task's own options ask for, and what reading needs to know of the network.
-
-        Raises:
-            ZooError: an option cannot be used. It is raised before any input is read.
-        """
+    def prepare(self, predictor: Any, options: Namespace) -> None:
+        """Set what the options ask for, and what reading needs to know; raises ZooError for unusable options."""
         if options.attention is not None:
             self.require_attention("--attention", predictor)
         search = [getattr(options, name, None) for name in ("beam", "nbest")]
         if self.searches and search != [None, None]:
             predictor.task.search(*search)
 
-    def require_attention(self, option: str, predictor: Predicts) -> None:
+    def require_attention(self, option: str, predictor: Any) -> None:
         """Raise ConfigError if the network does not have the attention that the option needs."""
         if self.needs and self.needs[0] not in predictor.task.network.attends:
             raise ConfigError(f"{option}: this network has no attention; train one that has, such as {self.needs[1]}")
@@ -175,9 +148,7 @@ class View(ABC):
         """Return the picture of a prediction, with the truth where it is known; None where there is nothing to draw."""
         from zoo.visualize.renderers.figure import draw
 
-        if type(self).blocks is View.blocks:
-            return None
-        blocks = self.blocks(prediction, examined)
+        blocks = self.blocks(prediction, examined) if type(self).blocks is not View.blocks else []
         worth = [block.attended if self.needs else not isinstance(block, Head) for block in flat(blocks)]
         return draw(blocks) if any(worth) else None
 
@@ -186,8 +157,7 @@ class View(ABC):
         real = sum(prediction is not None for prediction in predictions)
         blank = f", {len(predictions) - real} blank" if real < len(predictions) else ""
         about = f"{real} {self.noun if real == 1 else self.plural or f'{self.noun}s'}{blank}."
-        answers = [None if prediction is None else self.blocks(prediction) for prediction in predictions]
-        return page(self.title, about, answers)
+        return page(self.title, about, [None if one is None else self.blocks(one) for one in predictions])
 
     # Examples of a split, and whole splits
 
@@ -201,10 +171,7 @@ class View(ABC):
         return [examined.index, *row[: self.given], shown(examined.truth or ""), *row[self.given :]]
 
     def validation_pictures(self, task: Task) -> Pictures:
-        """Return pictures of a whole validation.
-
-        The method is called on all ranks, so that metrics can be summed; its functions are called on rank 0.
-        """
+        """Return pictures of a whole validation. All ranks call this, to sum metrics, but rank 0 alone draws."""
         return {}
 
     def test_pictures(self, task: Any) -> Pictures:
@@ -229,11 +196,7 @@ def beginning(text: str) -> str:
 
 
 def view_of(task: Task | type[Task]) -> View:
-    """Return the view of a task.
-
-    Raises:
-        ConfigError: the task has no `view`, or its view cannot be imported.
-    """
+    """Return the view of a task. Raises ConfigError if the task has none, or one that cannot be imported."""
     cls = task if isinstance(task, type) else type(task)
     dotted = getattr(cls, "view", None)
     if dotted is None:

@@ -35,10 +35,7 @@ def save_picture(figure: Figure, path: Path | str) -> Path:
 
 
 def painted(drawing: Drawing, letters: Letters) -> Figure:
-    """Return the figure of a drawing.
-
-    Every kind of shape is one collection whose gid is the kind, since one artist per shape takes most of the time.
-    """
+    """Return the figure of a drawing. All shapes of a kind are one collection, since artists take most of the time."""
     figure = Figure(figsize=(drawing.width / PIXELS, drawing.height / PIXELS), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
@@ -51,11 +48,9 @@ def painted(drawing: Drawing, letters: Letters) -> Figure:
             made.set(gid=kind, zorder=level, transform=axes.transData)
             axes.add_collection(made, autolim=False)
     for label in drawing.labels:
-        font = letters.font(label.size, label.bold)
-        color = PALETTE.get(label.color, label.color)
-        text = Text(label.x, label.y, label.text, fontproperties=font, color=color, ha=label.side, parse_math=False)
-        text.set(va="baseline", rotation=label.turned, rotation_mode="anchor", transform=axes.transData)
-        text.set_zorder(len(STYLES) + 1)
+        text = Text(label.x, label.y, label.text, ha=label.side, va="baseline", parse_math=False)
+        text.set(rotation=label.turned, rotation_mode="anchor", transform=axes.transData, zorder=len(STYLES) + 1)
+        text.set(color=PALETTE.get(label.color, label.color), fontproperties=letters.font(label.size, label.bold))
         figure.add_artist(text)  # axes would cut off what reaches over their edge
     axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
     return figure
@@ -77,7 +72,7 @@ def _paint(axes: Axes, part: Raster) -> None:
 def _collection(kind: str, shapes: list[Shape]) -> Any:
     style = STYLES[kind]
     stroke, width = PALETTE.get(style.stroke, style.stroke), style.width * POINTS
-    if shapes[0].form == "line":
+    if style.fill == "none" and not shapes[0].size:
         dash: Any = "solid" if style.dash is None else (0, style.dash)
         return LineCollection([[*shape.points] for shape in shapes], colors=stroke, linewidths=width, linestyles=[dash])
     fills = [PALETTE.get(name, name) for name in (shape.fill or style.fill for shape in shapes)]
@@ -85,10 +80,11 @@ def _collection(kind: str, shapes: list[Shape]) -> Any:
 
 
 def _outline(shape: Shape) -> Outline:
-    if shape.form == "disc":
-        return Outline.circle(shape.points[0], shape.size[0])
-    if shape.form == "box":
-        width, height, *corner = shape.size
-        box = BoxStyle.Round(pad=0, rounding_size=corner[0]) if corner else BoxStyle.Square(pad=0)
-        return box(*shape.points[0], width, height, mutation_size=1.0)
-    return Outline([*shape.points, shape.points[0]], closed=True)
+    if not shape.size:
+        return Outline([*shape.points, shape.points[0]], closed=True)
+    width, *others = shape.size
+    if not others:
+        return Outline.circle(shape.points[0], width)
+    height, *corner = others
+    box = BoxStyle.Round(pad=0, rounding_size=corner[0]) if corner else BoxStyle.Square(pad=0)
+    return box(*shape.points[0], width, height, mutation_size=1.0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # pixels
-NARROWEST, MARGIN, APART = 614, 34, 24
-"""The least width of a picture, its margin, and the room between two blocks."""
+NARROWEST, MARGIN, APART = 614, 34, 24  # The least width of a picture, its margin, and the room between two blocks
 FOOT_LINE, LONGEST_NOTE = 21, 800
 
 
@@ -44,10 +45,7 @@ def draw(blocks: Sequence[Block]) -> Figure:
 
 @singledispatch
 def fitted(block: Block, letters: Letters, room: float) -> Drawing | None:
-    """Return the drawing of a block in a picture with `room` pixels across; it is wider where that is too narrow.
-
-    None is returned for a block that a picture does not show.
-    """
+    """Return the drawing of a block, at least `room` pixels wide; None for a block that a picture does not show."""
     return None
 
 
@@ -72,15 +70,14 @@ MOST_CLASSES = 10
 @fitted.register
 def _(block: Head, letters: Letters, room: float) -> Drawing:
     classes = Drawing(-APART) if block.classes is None else _class_bars(block.classes, letters)
-    sheet = Drawing(max(room, classes.width / CLASSES_SHARE), 44)
+    sheet = Drawing(max(room, classes.width / CLASSES_SHARE))
     room, among = sheet.width - classes.width - APART, block.classes.probabilities if block.classes else ()
     sheet.write(0, 10, letters.cut(block.above, room, SMALL))
     sheet.write(0, 39, letters.cut(block.text or "(nothing)", room, LARGE, True, among), LARGE, "ink", bold=True)
     probability = "" if block.probability is None else f"probability {block.probability:.2f}"
     under = letters.cut("  ".join(filter(None, [probability, block.under])), room, SMALL)
-    if under:
-        sheet.write(0, 65, under)
-        sheet.height = 68
+    sheet.write(0, 65, under)
+    sheet.height = 68 if under else 44
     if block.truth is not None:  # beside the line under the answer if there is room, and else below it
         x, y, verdict = letters.width(under, SMALL) + 19 * bool(under), 65, block.verdict
         if x + letters.width(verdict, SMALL, True) > room:
@@ -97,7 +94,6 @@ def _(block: Head, letters: Letters, room: float) -> Drawing:
 
 
 def _class_bars(classes: Classes, letters: Letters) -> Drawing:
-    """Names, bars and numbers of classes."""
     every, names = classes.probabilities, classes.likeliest(MOST_CLASSES)
     rows = [(letters.cut(name, LONGEST_NAME, SMALL, True, names), every[name], name) for name in names]
     if left_out := len(every) - len(names):
@@ -121,17 +117,15 @@ def _class_bars(classes: Classes, letters: Letters) -> Drawing:
 
 TEXT_WIDTH, TEXT_LEFT = 796, 124  # The width of a passage, and of its margin with bars and titles
 BAR_LEFT, BAR_WIDTH, BAR_HEIGHT = 35, 67, 10.6
-LINE, BOX, SENTENCE_GAP = 26, 20.6, 8.6
-"""The heights of a line and of the box behind a word, and the room between two sentences."""
+LINE, BOX, SENTENCE_GAP = 26, 20.6, 8.6  # The heights of a line and of the box behind a word; the room after a sentence
 MOST_IN_LINE = 120  # More words than a line can hold
 
 
 @fitted.register
 def _(block: Passage, letters: Letters, room: float) -> Drawing:
-    """A bar for the weight of each sentence, and a box behind each word."""
     sheet, y, lines, drawn, cut = Drawing(max(room, TEXT_WIDTH)), 0.0, block.most_lines, 0, 0
     bars, shades, wide = block.bars, block.shades(), TEXT_WIDTH - TEXT_LEFT
-    space = letters.width("n n", NORMAL) - 2 * letters.width("n", NORMAL) + 2
+    space = letters.space(NORMAL) + 2
     sheet.write(0, 22, block.title)
     for s, sentence in enumerate(block.sentences):
         if lines <= 0:
@@ -187,14 +181,11 @@ DARK = 0.6  # From this weight on, white numbers read better than black ones
 @fitted.register
 def _(block: Grid, letters: Letters, room: float) -> Drawing:
     grid = block.cut(MOST_SENTENCES if block.sentences else MOST_CELLS, MOST_CELLS)
-    longest = LONGEST_SENTENCE if grid.sentences else LONGEST_TOKEN
-    rows, weights = [letters.cut(name, longest, SMALL) for name in grid.rows], list(grid.weights)
-    columns = [letters.cut(name, LONGEST_TOKEN, SMALL) for name in grid.columns]
-    if grid.rest is not None:
-        rows, weights = [*rows, "(empty memory)"], [*weights, grid.rest]
+    longest, rest = LONGEST_SENTENCE if grid.sentences else LONGEST_TOKEN, [] if grid.rest is None else [grid.rest]
+    rows = [letters.cut(name, longest, SMALL) for name in [*grid.rows, *["(empty memory)"] * len(rest)]]
+    columns, weights = [letters.cut(name, LONGEST_TOKEN, SMALL) for name in grid.columns], [*grid.weights, *rest]
     texts = grid.texts or ([[f"{weight:.2f}" for weight in row] for row in weights] if grid.sentences else ())
-    wide = CELL_WIDTH if texts else CELL
-    highest = letters.widest(columns, SMALL)
+    wide, highest = CELL_WIDTH if texts else CELL, letters.widest(columns, SMALL)
     upright = highest <= wide - 4
     left, top = letters.widest(rows, SMALL) + 8, 18 if upright else 10 + highest
     across, down = wide * len(columns), CELL * len(rows)
@@ -286,23 +277,20 @@ def _draw_foot(sheet: Drawing, letters: Letters, bottom: float) -> None:
         if key.sample:
             sheet.place(Drawing(0, shapes=SAMPLES[key.sample]), MARGIN + left + 10, y - 4)
         sheet.write(MARGIN + left + indent, y, key.short)
-    space = letters.width("n n", SMALL) - 2 * letters.width("n", SMALL)
     for note in sheet.notes:
         words = [letters.cut(word, room, SMALL) for word in shortened(note, LONGEST_NOTE).split()]
-        wide, lines = [letters.width(word, SMALL) for word in words], dict[int, list[str]]()
-        for word, (line, _) in zip(words, flow(wide, room, space), strict=True):
-            lines.setdefault(line, []).append(word)
-        for together in lines.values():
+        lines = [line for line, _ in flow((letters.width(word, SMALL) for word in words), room, letters.space(SMALL))]
+        for _, together in groupby(zip(lines, words, strict=True), key=itemgetter(0)):
             y += FOOT_LINE
-            sheet.write(MARGIN, y, " ".join(together))
+            sheet.write(MARGIN, y, " ".join(word for _, word in together))
     sheet.height = y + FOOT_LINE if keys or sheet.notes else bottom + APART
 
 
-_SHADES = [Shape("box", [(step - 11, -7)], (1.3, 13), mixed("card", "attention", step / 20)) for step in range(1, 21)]
+_SHADES = [Shape([(step - 11, -7)], (1.3, 13), mixed("card", "attention", step / 20)) for step in range(1, 21)]
 SAMPLES: dict[str, dict[str, list[Shape]]] = {
     "words": {"words": _SHADES},
-    "sentences": {"bars": [Shape("box", [(-10, -5)], (20, 10), "bar")]},
-    **{kind: {kind: [Shape("line", [(-10, 1), (10, 1)])]} for kind in ("evidence", "unknown", "answers", "targets")},
-    **{kind: {kind: [Shape("box", [(-8, -6)], (16, 12))]} for kind in ("true", "wrong")},
+    "sentences": {"bars": [Shape([(-10, -5)], (20, 10), "bar")]},
+    **{kind: {kind: [Shape([(-10, 1), (10, 1)])]} for kind in ("evidence", "unknown", "answers", "targets")},
+    **{kind: {kind: [Shape([(-8, -6)], (16, 12))]} for kind in ("true", "wrong")},
 }
 """The shapes of the sign of a key, by their kinds, around the point (0, 0)."""

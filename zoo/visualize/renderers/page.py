@@ -6,34 +6,26 @@ The HTML is in page.html and blocks.html, templates of jinja2.
 from collections.abc import Iterator, Sequence
 from functools import cache, partial, singledispatch
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader
 from rich.cells import cell_len
 
 from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Drawn, Grid, Head, Note, Passage, Rows, flat
-from zoo.visualize.drawing import PALETTE, STYLES, Drawing, Raster, Spot
+from zoo.visualize.drawing import PALETTE, STYLES, Drawing, Raster
 from zoo.visualize.printable import shortened, shown
 
-TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30
-"""Pixels of a line of facts and around them, and letters of a line at least."""
+TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30  # Pixels of a line of facts and around them; letters of a line
 LONGEST_FACT = 120
 VISIBLE = 0.01  # Weaker cells are not written
 
 
 def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> str:
-    """Return the page.
-
-    Args:
-        title: the heading.
-        about: a sentence at the top, before those that explain the blocks.
-        answers: the blocks of each input; None for a blank input.
-    """
+    """Return the page: a title, a sentence `about` it, and the blocks of each input, which are None for a blank one."""
     blocks = [block for answer in answers if answer for block in flat(answer)]
     choice = any(isinstance(block, Passage) and block.choice and block.shades() for block in blocks)
-    explained = dict.fromkeys(key.long for block in blocks for key in block.keys if key.long)
-    about = " ".join([about, *explained])
+    about = " ".join([about, *dict.fromkeys(key.long for block in blocks for key in block.keys if key.long)])
     template = _templates().get_template("page.html")
     return template.render(title=title, about=about, answers=answers, weighings=WEIGHINGS if choice else {})
 
@@ -78,26 +70,18 @@ def _fixed(value: float, digits: int = 1) -> str:
     return f"{value:.{digits}f}"
 
 
-class Place(NamedTuple):
-    """A spot with its facts, which are above it where there is room."""
-
-    spot: Spot
-    facts: list[str]
-    low: bool  # The facts fit above the spot
-    bottom: float  # The height that the facts need below the spot
-
-
-def _places(drawing: Drawing) -> list[Place]:
+def _places(drawing: Drawing) -> list[dict[str, Any]]:
+    """Return the spots with their facts: whether these fit above the spot, and where they would end below it."""
     found = []
     for spot in drawing.spots:
         facts = [shortened(fact, LONGEST_FACT) for fact in spot.facts]
         room = TIP_AROUND + TIP_LINE * sum(ceil(cell_len(fact) / TIP_LETTERS) for fact in facts)
-        found.append(Place(spot, facts, spot.y > room, spot.y + room))
+        found.append({"spot": spot, "facts": facts, "low": spot.y > room, "bottom": spot.y + room})
     return found
 
 
 def _cells(raster: Raster) -> Iterator[tuple[float, float, float, float, str, float]]:
-    """Yield the place, the colour and the opacity of each cell, the darker the larger the number."""
+    """Yield the place, the size, the colour and the opacity of each cell."""
     rows, columns = raster.values.shape
     wide, high = raster.width / max(1, columns), raster.height / max(1, rows)
     strengths = np.nan_to_num(np.abs(raster.values)) / raster.most

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.style import Style
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, flat
@@ -17,10 +17,8 @@ WIDTH = 100  # Letters per line without a terminal
 BAR, SENTENCE_BAR = 20, 8  # Letters of a full bar
 MOST_CLASSES, MOST_OTHERS, MOST_ROWS = 10, 3, 20
 UNKNOWN = "(?)"  # Printed after a word that the network does not know
-VISIBLE, MARKED, STRONG = 0.1, 0.25, 0.6
-"""The least strengths of a shaded word, of a *marked* one, and of a **strongly marked** one."""
-PALE, DEEP = "#deebfc", "#5b9bf0"
-"""Shades behind near-black letters, readable on light and dark terminals."""
+VISIBLE, MARKED, STRONG = 0.1, 0.25, 0.6  # The least strengths of a shaded, a *marked* and a **strongly marked** word
+PALE, DEEP = "#deebfc", "#5b9bf0"  # Shades behind near-black letters, readable on light and dark terminals
 WRONG, MARK = "bold red underline", "^"
 
 
@@ -81,7 +79,7 @@ def _(block: Head, screen: Screen) -> Iterator[RenderableType]:
 
 
 def _others(classes: Classes) -> str:
-    """The likeliest classes that were not chosen, with their probabilities; without a choice all in their order."""
+    """The likeliest classes that were not chosen; without a choice all of them, in their order."""
     rows = [(name, p) for name, p in classes.probabilities.items() if name != classes.chosen]
     if classes.chosen:
         rows = [(name, p) for name, p in sorted(rows, key=lambda row: -row[1])[:MOST_OTHERS] if p >= 0.005]
@@ -102,10 +100,7 @@ def _judged_letters(text: str, wrong: Sequence[bool], width: int, colour: bool) 
 
 
 def _bars(classes: Classes, screen: Screen) -> Table:
-    table = Table.grid(padding=(0, 1))
-    table.add_column()
-    table.add_column(no_wrap=True)
-    names = classes.likeliest(MOST_CLASSES)
+    table, names = Table.grid("", Column(no_wrap=True), padding=(0, 1)), classes.likeliest(MOST_CLASSES)
     for name in names:
         p, style = classes.probabilities[name], "bold" if name == classes.chosen else ""
         table.add_row(Text("  " + shown(name), style), f"{p:.2f}", Text(bar(p, BAR, screen.ascii_only), "blue"))
@@ -118,8 +113,8 @@ def bar(strength: float, cells: int, ascii_only: bool) -> str:
     """A bar of `strength` from 0 to 1 that takes at most `cells` letters."""
     if ascii_only:
         return "#" * round(strength * cells)
-    eighths = round(strength * cells * 8)
-    return "█" * (eighths // 8) + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
+    full, eighths = divmod(round(strength * cells * 8), 8)
+    return "█" * full + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths]
 
 
 def shade(strength: float) -> Style:
@@ -133,19 +128,15 @@ def _(block: Passage, screen: Screen) -> Iterator[RenderableType]:
     if not block.sentences:
         yield Text("(no words)", "dim")
         return
-    bars = block.bars
-    shades = block.shades() or [[0.0] * len(sentence.words) for sentence in block.sentences]
-    table = Table.grid(padding=(0, 1))
-    if bars is not None:
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True, min_width=SENTENCE_BAR)
-    table.add_column(ratio=1)
+    bars, shades = block.bars, block.shades() or [[0.0] * len(sentence.words) for sentence in block.sentences]
+    margin = [] if bars is None else [Column(no_wrap=True), Column(no_wrap=True, min_width=SENTENCE_BAR)]
+    table = Table.grid(*margin, Column(ratio=1), padding=(0, 1))
     for s, sentence in enumerate(block.sentences):
-        text = _words(sentence.words, sentence.unknown, shades[s], screen.colour)
-        margin: list[RenderableType] = []
+        cells: list[RenderableType] = [_words(sentence.words, sentence.unknown, shades[s], screen.colour)]
         if bars is not None:
-            margin = [f"{sentence.weight:.2f}", Text(bar(bars[s], SENTENCE_BAR, screen.ascii_only), "red")]
-        table.add_row(*margin, text)
+            length = Text(bar(bars[s], SENTENCE_BAR, screen.ascii_only), "red")
+            cells = [f"{sentence.weight:.2f}", length, *cells]
+        table.add_row(*cells)
     yield table
 
 
@@ -167,12 +158,9 @@ def _words(words: Sequence[str], unknown: Collection[int], strengths: Sequence[f
 
 @lines.register
 def _(block: Grid, screen: Screen) -> Iterator[RenderableType]:
-    """A column of numbers for each column of the grid, and the name of the row."""
     grid = block.cut(MOST_ROWS, max(1, (screen.width - 20) // 6))
-    table = Table.grid(padding=(0, 1))
-    for _column in grid.columns:
-        table.add_column(no_wrap=True, justify="right")
-    table.add_column(ratio=1)
+    numbers = [Column(no_wrap=True, justify="right") for _ in grid.columns]
+    table = Table.grid(*numbers, Column(ratio=1), padding=(0, 1))
     if grid.columns:
         table.add_row(*(Text(shown(name), "dim") for name in grid.columns), "")
     for r, (name, row) in enumerate(zip(grid.rows, grid.weights, strict=True)):
@@ -189,7 +177,6 @@ def _(block: Grid, screen: Screen) -> Iterator[RenderableType]:
 
 
 def _number(weight: float, strongest: bool, colour: bool) -> Text:
-    """A weight; the strongest one is bold, or, without colour, has a star."""
     if not colour:
         return Text(f"{'*' if strongest else ' '}{weight:.2f}")
     style = Style(bold=strongest)

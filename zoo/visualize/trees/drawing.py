@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import cos, inf, radians, sin
 from typing import NamedTuple
 
 from rich.console import RenderableType
 from rich.style import Style
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from zoo.tasks.trees import ReadTree
@@ -20,8 +21,7 @@ from zoo.visualize.trees.layout import CLEAR, Family, Layout, halo, laid_out, la
 from zoo.visualize.trees.marks import PALE, Mark, neutral
 
 # pixels
-WIDEST = 1084
-"""A tree of a picture; its words are slanted or folded to fit. A page can be scrolled."""
+WIDEST = 1084  # A tree of a picture; its words are slanted or folded to fit. A page can be scrolled
 RADIUS, LEVEL, TALLEST, EDGE = 14, 42, 768, 24
 """A disc, the distance between two levels, all levels of a picture, and the edge of a page."""
 GAP, LONGEST_WORD = 12.5, 163
@@ -42,18 +42,13 @@ class Tree(Block):
     """A sentence with its tree: a disc for each node, with the sign and colour of its class."""
 
     tree: ReadTree
-    labels: Sequence[str] = ()
-    """The class of each node; empty where nodes have none."""
-    confidence: Sequence[float] = ()
-    """The probability of each node's class."""
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    """The sign and colour of each class."""
-    true: Sequence[str | None] | None = None
-    """The true class of each node, None where it has none; None where no true class is known."""
-    evidence: Sequence[bool] | None = None
-    """True at the nodes that decide the class of the root."""
+    labels: Sequence[str] = ()  # The class of each node; empty where nodes have none
+    confidence: Sequence[float] = ()  # The probability of each node's class
+    marks: Mapping[str, Mark] = field(default_factory=dict)  # The sign and colour of each class
+    true: Sequence[str | None] | None = None  # The true class of each node, None where it has none
+    evidence: Sequence[bool] | None = None  # True at the nodes that decide the class of the root
     links: Mapping[int, tuple[Mark, str]] = field(default_factory=dict)
-    """The sign of a node and a fact about it: nodes of two trees with equal signs belong together."""
+    """The sign of a node and a fact about it. Nodes of two trees with equal signs belong together."""
 
     def mark(self, node: int) -> Mark | None:
         """The sign of a node: that of its class, or of its link."""
@@ -82,8 +77,8 @@ def word_line(texts: Sequence[str], letters: Letters) -> WordLine:
     for size in (NORMAL, SMALL):
         words = [letters.cut(text, LONGEST_WORD * (2 if letters.for_page else 1), size) for text in texts]
         wide = [max(letters.width(word, size), RADIUS * 2.1) + GAP for word in words]  # discs stay apart
-        if letters.for_page or sum(wide) <= WIDEST:
-            ends = [sum(wide[: number + 1]) for number in range(len(wide))]
+        ends = list(accumulate(wide))
+        if letters.for_page or ends[-1] <= WIDEST:
             return WordLine([end - width / 2 for end, width in zip(ends, wide, strict=True)], words, size, ends[-1])
     between = min(32.6, (WIDEST - OVERHANG) / len(texts))
     words = [letters.cut(text, LONGEST_SLANTED, SLANTED) for text in texts]
@@ -103,19 +98,18 @@ def tree_drawing(block: Tree, letters: Letters) -> Drawing:
     lowest = radius + (layout.levels - 1) * level
     beyond = 11.5 * bool(layout.folded) + 7.7 * (tree.weights is not None)  # triangles and halos
     base = edge + lowest + radius + beyond + (15 if line.turned else 23)
-    root = block.labels[tree.parent.index(-1)] if block.labels and -1 in tree.parent else ""
+    root = block.labels[tree.parent.index(-1)] if block.labels else ""
     spoken = ": ".join(filter(None, [root, shortened(" ".join(tree.words), LONGEST_SPOKEN)]))
     sheet = Drawing(line.width + 2 * edge, base + 12 + line.height, spoken)
     at = [edge + x for x in line.at]
     across = layout.across(at)
 
-    down = {number: edge + radius + number * level for number in range(layout.levels)}
+    down = [edge + radius + number * level for number in range(layout.levels)]
     for ends in layout.edges(across):
         sheet.line("edges", [(x, down[number]) for x, number in ends])
     attention = strengths(tree)
     for node in layout.nodes:
-        x, y = across[node], down[layout.level[node]]
-        mark = block.mark(node)
+        x, y, mark = across[node], down[layout.level[node]], block.mark(node)
         size = outer = radius if mark else radius * 0.6
         if attention is not None and attention[node] > 0:
             outer = halo(size, radius, attention[node])
@@ -123,7 +117,7 @@ def tree_drawing(block: Tree, letters: Letters) -> Drawing:
             sheet.disc("gaps", x, y, size * CLEAR)  # classes may be as yellow as the halo
         if node in layout.folded:
             foot = y + radius + 12.5
-            sheet.area("folds", [(x, y), (x - radius, foot), (x + radius, foot)])
+            sheet.line("folds", [(x, y), (x - radius, foot), (x + radius, foot)])
         if block.evidence is not None and block.evidence[node]:
             sheet.disc("rings", x, y, outer + RING)
         if mark is None:
@@ -135,8 +129,8 @@ def tree_drawing(block: Tree, letters: Letters) -> Drawing:
         sheet.spots.append(Spot(x, y, *_facts(block, layout, node)))
     for column, x, word in zip(layout.columns, at, line.words, strict=False):
         if column.node >= 0 and layout.inside:
-            end = base - (3 if line.turned else 14)
-            sheet.line("drops", [(x, down[layout.level[column.node]] + radius), (x, end)])
+            top, end = down[layout.level[column.node]] + radius, base - (3 if line.turned else 14)
+            sheet.line("drops", [(x, top), (x, end)])
         color, wide = "faint" if column.node < 0 else "ink", letters.width(word, line.size)
         if line.turned:
             sheet.write(x + 3.8, base + 4.8, word, line.size, color, side="right", turned=SLANT)
@@ -160,7 +154,6 @@ def tree_drawing(block: Tree, letters: Letters) -> Drawing:
 
 
 def _facts(block: Tree, layout: Layout, node: int) -> tuple[list[str], dict[str, str]]:
-    """The facts about a node, for readers of a page and for programs."""
     tree, data, facts = block.tree, {}, [layout.family.phrase(node, block.tree.words)]
     if block.labels:
         label, true = block.labels[node], None if block.true is None else block.true[node]
@@ -180,7 +173,6 @@ def _facts(block: Tree, layout: Layout, node: int) -> tuple[list[str], dict[str,
 
 
 def _keys(block: Tree, layout: Layout) -> Iterator[Key]:
-    """The keys to the signs that are visible in a picture."""
     if scale := largest(layout):
         yield Key("halos", f"attention: the halo's area (largest {scale})")
     if any(block.true_mark(node) is not None for node in layout.nodes):
@@ -205,7 +197,6 @@ def page_keys(blocks: Sequence[Tree], facts: str) -> tuple[Key, ...]:
 
 @page.html.register
 def _(block: Tree) -> str:
-    """The sentence, to be read and copied, and the drawing."""
     if not block.tree.words:
         return page.html(Note("(no words)"))
     sentence = page.macro("sentence", block.tree.words, block.tree.unknown)
@@ -218,7 +209,7 @@ def _(block: Tree, letters: Letters, room: float) -> Drawing:
 
 
 def _disc(radius: float, x: float = 0, y: float = 0, fill: str | None = None) -> list[Shape]:
-    return [Shape("disc", [(x, y)], (radius,), fill)]
+    return [Shape([(x, y)], (radius,), fill)]
 
 
 figure.SAMPLES |= {
@@ -233,19 +224,15 @@ figure.SAMPLES |= {
 MOST_NODES, SHORT = 60, 9
 """The outline of a tree with more than MOST_NODES nodes has only SHORT phrases, the widest ones."""
 DEEPEST = 16  # Indentation steps
-STEP_SHARE = 8
-"""Columns of the terminal per indentation step, so that indentation takes at most a quarter of the width."""
+STEP_SHARE = 8  # Columns of the terminal per indentation step, so that indentation takes at most a quarter of the width
 
 
 @terminal.lines.register
 def _(block: Tree, screen: terminal.Screen) -> Iterator[RenderableType]:
-    """Print the sentence, then each phrase with its class, the probability and the attention.
-
-    Without colour the sign of a word's class is printed after the word, as in bad/-, except for neutral words.
-    """
+    """The sentence and its outline. Without colour the words have their signs, as in bad/-, except for neutral ones."""
     tree, common, many = block.tree, neutral(list(block.marks)), screen.many_colours
-    by_word = {word: block.labels[node] for node, word in enumerate(tree.word) if word >= 0} if block.labels else {}
-    marks = {word: block.marks[label] for word, label in by_word.items() if label in block.marks and label != common}
+    named = zip(block.labels, tree.word, strict=False)  # no labels in a pair
+    marks = {word: block.marks.get(label) for label, word in named if label != common}
     sentence = Text("  " * (not block.labels))
     for place, word in enumerate(tree.words):
         mark = marks.get(place)
@@ -272,21 +259,19 @@ def _outline(block: Tree, screen: terminal.Screen) -> Iterator[RenderableType]:
     phrases = [n for n in family.order if family.words[n] > 1 or true[n] not in (None, block.labels[n])]
     if not phrases:
         return
-    printed = phrases
-    if len(tree.parent) > MOST_NODES:  # the widest, in their order; a phrase is never wider than its parent
-        chosen = set(sorted(phrases, key=lambda node: -family.words[node])[:SHORT])
-        printed = [node for node in phrases if node in chosen]
-    table = Table.grid(padding=(0, 1))
+    most = SHORT if len(tree.parent) > MOST_NODES else None  # the widest; a phrase is never wider than its parent
+    chosen = set(sorted(phrases, key=lambda node: -family.words[node])[:most])
+    printed = [node for node in phrases if node in chosen]
     heads = ["", "", *["true"] * (block.true is not None), *["attention"] * (weights is not None)]
-    for head in heads:
-        table.add_column(no_wrap=True, min_width=max(3, len(head)))
-    table.add_column()  # the only column that may be narrower than its texts
+    columns = [Column(no_wrap=True, min_width=max(3, len(head))) for head in heads]
+    table = Table.grid(*columns, "", padding=(0, 1))  # the last column alone may be narrower than its texts
     if any(heads):
         table.add_row(*(Text(head, "dim") for head in heads), "")
     depth, deepest = {-1: -1}, min(DEEPEST, screen.width // STEP_SHARE)
     for node in printed:
         depth[node] = depth.get(tree.parent[node], -1) + 1
-        sign, true_sign = (_sign(block, label, screen.many_colours) for label in (block.labels[node], true[node]))
+        marks = [block.marks.get(label or "") for label in (block.labels[node], true[node])]
+        sign, true_sign = (_sign(mark, screen.many_colours) for mark in marks)
         judged = [] if block.true is None else [true_sign]
         weight = [] if weights is None else [f"{weights[node]:.2f}"]
         phrase = "  " * min(depth[node], deepest) + shown(family.phrase(node, tree.words))
@@ -300,12 +285,10 @@ def _outline(block: Tree, screen: terminal.Screen) -> Iterator[RenderableType]:
 
     if more := set(phrases) - set(printed):
         yield Text(f"… and {len(more):,} more phrases{', with ' * bool(weights)}{together(more)}", "dim")
-    words = set(family.order) - set(phrases)
-    if words and weights:
+    if weights and (words := set(family.order) - set(phrases)):
         which = "other words" if any(family.words[node] == 1 for node in phrases) else "words"
         yield Text(f"{which}: {together(words)} together", "dim")
 
 
-def _sign(block: Tree, label: str | None, colour: bool) -> Text:
-    mark = block.marks.get(label or "")
+def _sign(mark: Mark | None, colour: bool) -> Text:
     return Text(f"{mark.sign if mark else '':^3}", _style(mark) if mark and colour else "")

@@ -18,21 +18,16 @@ LONGEST_PHRASE = 12  # Words of a phrase that are shown
 STRONG, TIMES_EVEN = 0.15, 4
 """The lowest attention with the largest halo. In a large tree it is TIMES_EVEN times the even attention, if that is
 less. So even attention stays pale, and is visible in a tree of any size."""
-CLEAR, WIDE = 1.16, 2.4
-"""The inner radius of a halo in radii of its disc, and the area of the strongest halo in areas of a disc."""
+CLEAR, WIDE = 1.16, 2.4  # The inner radius of a halo in radii of its disc; the area of the strongest in areas of a disc
 
 
 class Family(NamedTuple):
     """The children and the words of each node."""
 
-    order: list[int]
-    """All nodes from the root down, each before its children."""
-    children: list[list[int]]
-    """The children of each node, in order."""
-    covered: list[list[int]]
-    """The words at each node and below it, in the order of the sentence, at most LONGEST_PHRASE + 1 of them."""
-    words: list[int]
-    """The number of all words at each node and below it."""
+    order: list[int]  # All nodes from the root down, each before its children
+    children: list[list[int]]  # The children of each node, in order
+    words: list[int]  # The number of words at each node and below it
+    covered: list[list[int]]  # These words in the order of the sentence, at most LONGEST_PHRASE + 1 of them
 
     @classmethod
     def of(cls, tree: ReadTree) -> Family:
@@ -51,13 +46,17 @@ class Family(NamedTuple):
             if (above := tree.parent[node]) >= 0:
                 covered[above] += covered[node]
                 words[above] += words[node]
-        return cls(order, children, covered, words)
+        return cls(order, children, words, covered)
+
+    def below(self, node: int) -> list[int]:
+        """Return a node and its descendants."""
+        found = [node]
+        for one in found:  # the loop appends to the list that it reads
+            found += self.children[one]
+        return found
 
     def phrase(self, node: int, words: Sequence[str], longest: int = LONGEST_PHRASE) -> str:
-        """Return the words at a node and below it.
-
-        An ellipsis replaces words between them that are not below the node, and words after the first `longest`.
-        """
+        """Return the words at and below a node, with an ellipsis for other words between them and after `longest`."""
         places = self.covered[node][:longest]
         gaps = [place > before + 1 for before, place in pairwise(places[:1] + places)]
         parts = ["… " * gap + words[place] for place, gap in zip(places, gaps, strict=True)]
@@ -77,26 +76,15 @@ class Layout(NamedTuple):
 
     tree: ReadTree
     family: Family
-    nodes: list[int]
-    """From the root down, each before its children."""
-    folded: frozenset[int]
-    """Drawn nodes whose descendants are not drawn."""
-    level: dict[int, int]
-    """The level of each drawn node: 0 is the root's, and larger levels are lower."""
-    columns: list[Column]
-    """In the order of the sentence."""
-    inside: bool
-    """Nodes with children have words, as in dependency trees."""
-
-    @property
-    def levels(self) -> int:
-        return max(self.level.values(), default=-1) + 1
+    nodes: list[int]  # From the root down, each before its children
+    folded: frozenset[int]  # Drawn nodes whose descendants are not drawn
+    level: dict[int, int]  # The level of each drawn node: 0 is the root's, and larger levels are lower
+    levels: int
+    columns: list[Column]  # In the order of the sentence
+    inside: bool  # Nodes with children have words, as in dependency trees
 
     def across(self, at: Sequence[float]) -> dict[int, float]:
-        """Return the x of each drawn node, where column k is at `at[k]`.
-
-        A node without a column is above the middle between its first and its last child.
-        """
+        """Return the x of each drawn node: `at[k]` at column k, or the middle between the first and the last child."""
         found = {column.node: at[number] for number, column in enumerate(self.columns) if column.node >= 0}
         for node in reversed(self.nodes):
             if node not in found:
@@ -107,8 +95,7 @@ class Layout(NamedTuple):
     def edges(self, across: Mapping[int, float]) -> list[list[tuple[float, int]]]:
         """Return the line from each drawn node's parent to the node, as (x, level).
 
-        A line is slanted to the level below the parent, and vertical from there. It crosses no other subtree as long as
-        each node covers neighbouring words.
+        It is slanted to the level below the parent, then vertical, so that no lines of neighbouring words cross.
         """
         found = []
         for node in self.nodes:
@@ -121,8 +108,8 @@ class Layout(NamedTuple):
 def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int = sys.maxsize) -> Layout:
     """Return the layout of as much of a tree as the limits allow; wide phrases are unfolded first.
 
-    Leaves are on the lowest level, and every other node is as low as its children allow. Where nodes with children have
-    words (dependencies), the level of a node is its distance from the root.
+    Leaves are on the lowest level, and other nodes as low as their children allow. In dependency trees the level of a
+    node is its distance from the root.
     """
     family = Family.of(tree)
     used, shown = 1, set(family.order[:1])
@@ -139,12 +126,13 @@ def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int =
     nodes = [node for node in family.order if node in shown]
     folded = frozenset(node for node in nodes if family.children[node] and family.children[node][0] not in shown)
     inside = any(tree.word[node] >= 0 and below for node, below in enumerate(family.children))
-    level, height = {-1: -1}, dict.fromkeys([*nodes, -1], 0)
+    distance, height = {-1: -1}, dict.fromkeys([*nodes, -1], 0)
+    for node in nodes:
+        distance[node] = distance[tree.parent[node]] + 1
     for node in reversed(nodes):
         height[tree.parent[node]] = max(height[tree.parent[node]], height[node] + 1)
-    for node in nodes:
-        level[node] = level[tree.parent[node]] + 1 if inside else height[-1] - 1 - height[node]
-    del level[-1]
+    levels = height[-1]
+    level = {node: distance[node] if inside else levels - 1 - height[node] for node in nodes}
     columns = []
     for node in nodes:
         if (word := tree.word[node]) >= 0:
@@ -156,7 +144,7 @@ def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int =
     if len(columns) + len(alone) <= most_columns:
         columns += [Column(-1, word, tree.words[word]) for word in alone]
     columns.sort(key=lambda column: column.word)
-    return Layout(tree, family, nodes, folded, level, columns, inside)
+    return Layout(tree, family, nodes, folded, level, levels, columns, inside)
 
 
 def strengths(tree: ReadTree) -> list[float] | None:
@@ -168,10 +156,7 @@ def strengths(tree: ReadTree) -> list[float] | None:
 
 
 def halo(size: float, radius: float, strength: float) -> float:
-    """Return the radius of the halo around a disc of radius `size`.
-
-    The area of the halo is proportional to the strength: 1 is WIDE times the area of a disc of radius `radius`.
-    """
+    """Return the radius of the halo around a disc of radius `size`; full strength is WIDE discs of `radius`."""
     return sqrt((CLEAR * size) ** 2 + WIDE * strength * radius**2)
 
 

@@ -12,11 +12,9 @@ SCALE = ("#b5202f", "#ee9f8c", "#e1e5ea", "#8fbde6", "#1f5fae")
 KINDS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8f94")
 """Colours of classes without an order (Okabe and Ito 2008, for all kinds of sight); the ninth repeats the first."""
 PALE = "#ffffff"
-ROUNDS = ((PALE, 0.0), ("#000000", 0.4), (PALE, 0.5))
-"""Repetitions of the KINDS: the colour that is mixed in, and its share. They are unchanged, darker, then paler."""
+ROUNDS = ((PALE, 0.0), ("#000000", 0.4), (PALE, 0.5))  # Repetitions of the KINDS: the colour mixed in, and its share
 LONGEST_SIGN = 3
-SIGN_SIZES = (0.95, 0.8, 0.62)
-"""Size of a sign of one, two or three letters, as a share of its disc's radius."""
+SIGN_SIZES = (0.95, 0.8, 0.62)  # Size of a sign of one, two or three letters, as a share of its disc's radius
 
 # whole words, since "Negotiation" and "post" are neither bad nor good
 SIDES = {
@@ -61,9 +59,8 @@ class Mark(NamedTuple):
 def marks(classes: Sequence[str]) -> dict[str, Mark]:
     """Return the mark of each class by its name.
 
-    Names with an order from bad to good (numbers, or words such as negative) have colours from red over grey to blue.
-    Their signs are --, -, 0, +, ++, or short numbers themselves. The signs of other names are their first letters if
-    these differ, or else numbers.
+    Names with an order from bad to good have colours from red over grey to blue, and the signs --, -, 0, +, ++, or
+    are short numbers themselves. The signs of other names are their first letters if these differ, or else numbers.
     """
     ranks = _ranks(classes)
     if ranks is None:
@@ -94,9 +91,8 @@ def _ranks(classes: Sequence[str]) -> list[int] | None:
 
 
 def _number(name: str) -> float | None:
-    """Return the number that a name is; None for other names, including nan and inf."""
     try:
-        return float(name.replace("\N{MINUS SIGN}", "-")) if any(map(str.isdigit, name)) else None
+        return float(name.replace("\N{MINUS SIGN}", "-")) if any(map(str.isdigit, name)) else None  # not nan or inf
     except ValueError:
         return None
 
