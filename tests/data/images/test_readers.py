@@ -55,14 +55,6 @@ def test_karpathy_gives_raw_sentences_and_splits(tmp_path):
     ]
 
 
-def test_restval_is_trained_on_or_left_out_and_coco_has_folders(file):
-    images = image(filepath="train2014"), image("b.jpg", "restval", filepath="val2014")
-    path = file("dataset_coco.json", karpathy(*images))
-    found = list(read_karpathy(path, True, BadRows()))
-    assert [(one.file, one.split) for one in found] == [("train2014/a.jpg", "train"), ("val2014/b.jpg", "train")]
-    assert [one.file for one in read_karpathy(path, False, BadRows())] == ["train2014/a.jpg"]
-
-
 def test_a_json_in_latin_1(tmp_path):
     path = tmp_path / "dataset.json"
     path.write_bytes('{"images": "é"}'.encode("latin-1"))
