@@ -88,16 +88,13 @@ def test_batches_hold_captions_with_their_images(shared, monkeypatch, order, wor
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_epoch_follows_from_its_number_in_every_process(shared, order):
-    def epoch(number, done=0, workers=0):
-        loader = prepared(Toy(**order, loader={"batch_size": 9, "seed": 3, "num_workers": workers})).train_dataloader()
-        loader._batches_done = lambda: done
+    def epoch(number, workers=0):
+        loader = prepared(Toy(**order, loader={"batch_size": 9, "num_workers": workers})).train_dataloader()
         loader.batch_sampler.set_epoch(number)
         return [(batch.index.tolist(), batch.target.tolist(), batch.image.tolist()) for batch in loader]
 
-    assert epoch(1, done=2) == epoch(1)[2:]
     assert epoch(1) != epoch(0)
-    if "captions_per_image" in order:
-        assert epoch(1, workers=2) == epoch(1)
+    assert "captions_per_image" not in order or epoch(1, workers=2) == epoch(1)
 
 
 def test_an_evaluation_has_all_facts_about_an_image(shared):
@@ -127,8 +124,7 @@ def test_long_captions_are_left_out_of_training_only(cache_dir, caplog):
     without = [n for n, one in enumerate(ROWS["train"]) if all(len(words(c)) > 4 for c in one.captions)]
     assert len(long) > 20 and len(without) >= 2
     dropped = {"captions longer than 4 tokens": len(long), "images without captions": len(without)}
-    assert data.describe()["splits"]["train"]["dropped"] == dropped
-    assert not any("dropped" in data.describe()["splits"][name] for name in ("val", "test"))
+    assert [part.get("dropped") for part in data.describe()["splits"].values()] == [dropped, None, None]
     assert f"left out {len(long)} captions longer than 4 tokens, {len(without)} images" in caplog.text
     assert data.sizes == {**SIZES, "train": SIZES["train"] - len(without)}
     kept = [n for n in range(SIZES["train"]) if n not in without]
@@ -143,15 +139,12 @@ def test_long_captions_are_left_out_of_training_only(cache_dir, caplog):
 def test_blank_captions_are_counted_in_training_and_errors_elsewhere(cache_dir):
     rows = changed("train", 3, captions=("", "a red dog"))
     rows["train"][4] = rows["train"][4]._replace(captions=(" ",))
-    data = prepared(Toy(rows))
-    assert data.describe()["splits"]["train"]["dropped"] == {"empty captions": 2, "images without captions": 1}
-    assert data.sizes["train"] == SIZES["train"] - 1
+    dropped = {"empty captions": 2, "images without captions": 1}
+    assert prepared(Toy(rows)).describe()["splits"]["train"]["dropped"] == dropped
     rows = changed("val", 3, captions=("", "a red dog"))
     with pytest.raises(DataError, match=r"val\.csv, line 5: no text: a caption of val-3\.png is empty"):
         Toy(rows).prepare_data()
-    skipping = prepared(Toy(rows, loader={"on_bad_row": "skip"}))
-    assert skipping.describe()["skipped"] == {"no text": 1}
-    assert skipping.sizes == SIZES
+    assert prepared(Toy(rows, loader={"on_bad_row": "skip"})).describe()["skipped"] == {"no text": 1}
 
 
 @pytest.mark.parametrize(
