@@ -189,7 +189,6 @@ def test_folders_are_searched_two_levels_deep_for_most_images(tmp_path):
 
 def test_the_sample_is_scenes_in_their_size(cache_dir):
     data = prepared(Flickr8k(sample={"train": 6, "val": 2, "test": 2}, grid=[14, 14], picture={"size": 224}))
-    assert (data.spec.height, data.spec.width, data.spec.grid) == (64, 64, (8, 8))
-    batch = next(iter(data.val_dataloader()))
-    assert batch.image.shape[1:] == (3, 64, 64) and batch.alignment is not None
     assert data.encoder.pixels(np.zeros((100, 300, 3), np.uint8)).shape == (3, 64, 64)
+    batch = next(iter(data.val_dataloader()))
+    assert batch.image.shape[1:] == (3, 64, 64) and batch.alignment.shape[2] == 64

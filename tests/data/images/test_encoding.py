@@ -25,13 +25,13 @@ def encoder_of(words=WORDS, size=4, **text):
 def test_images_of_every_kind_give_the_same_batch(tmp_path):
     encoder, path = encoder_of(), tmp_path / "red.png"
     Image.fromarray(RED).save(path)
-    given = [[path], [str(path)], [Image.fromarray(RED)], [RED], [torch.tensor(RED).permute(2, 0, 1)], path, RED]
+    given = [[path], [str(path)], [RED], path, RED]
     batches = [encoder(one) for one in given]
     for batch in batches:
         assert torch.equal(batch.image, torch.tensor(RED).permute(2, 0, 1)[None])
         assert batch.target is None
         assert (batch.grid, batch.picture.tolist(), batch.index.tolist()) == ((2, 2), [0], [0])
-    assert [batch.about[0].name for batch in batches[:5]] == [str(path)] * 2 + ["0"] * 3
+    assert [batch.about[0].name for batch in batches[:3]] == [str(path), str(path), "0"]
     assert torch.equal(encoder.display(path), batches[0].image[0])
     assert encoder_of(size=6).pixels(np.tile(RED, (3, 4, 1))).shape == (3, 6, 6)  # the size of the data
     (tmp_path / "notes.jpg").write_text("hello")

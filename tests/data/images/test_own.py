@@ -88,12 +88,6 @@ def test_tables_for_each_split(own, cache_dir):
 # Files
 
 
-def test_captions_may_name_files_in_folders_and_by_whole_paths(own, cache_dir):
-    rows = [f"own/{n}.png,of {n}" if n % 2 else f"{own / f'{n}.png'},of {n}" for n in range(10)]
-    table(own.parent, rows)
-    assert data_of(own.parent / "captions.csv").sizes["train"] == 8
-
-
 def test_a_file_in_several_spellings_is_one_image(own, cache_dir):
     """Otherwise its captions would be divided over the splits, as if of several images."""
     spellings = ["{n}.png", "./{n}.png", "../own/{n}.png", f"{own}/{{n}}.png"]

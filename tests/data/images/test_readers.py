@@ -7,7 +7,7 @@ from functools import partial
 import pandas
 import pytest
 
-from zoo.data.images.readers import CaptionedFile, listed, read_coco, read_karpathy, read_table, read_tokens
+from zoo.data.images.readers import CaptionedFile, read_coco, read_karpathy, read_listed, read_table, read_tokens
 from zoo.data.readers import columns_of
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
@@ -53,14 +53,6 @@ def test_karpathy_gives_raw_sentences_and_splits(tmp_path):
         CaptionedFile("b.jpg", ("B",), f"{path}, image 2 (b.jpg)", "val"),
         CaptionedFile("c.jpg", ("C",), f"{path}, image 3 (c.jpg)", "test"),
     ]
-
-
-def test_restval_is_trained_on_or_left_out_and_coco_has_folders(file):
-    images = image(filepath="train2014"), image("b.jpg", "restval", filepath="val2014")
-    path = file("dataset_coco.json", karpathy(*images))
-    found = list(read_karpathy(path, True, BadRows()))
-    assert [(one.file, one.split) for one in found] == [("train2014/a.jpg", "train"), ("val2014/b.jpg", "train")]
-    assert [one.file for one in read_karpathy(path, False, BadRows())] == ["train2014/a.jpg"]
 
 
 def test_a_json_in_latin_1(tmp_path):
@@ -116,7 +108,7 @@ def test_other_forms_of_tokens(file):
 def test_lists_choose_and_order_the_images_of_each_split(file):
     path = file("x.token", "a.jpg#0\tA\nb.jpg#0\tB\nc.jpg#0\tC\na.jpg#1\tAgain\nd.jpg.1#0\tof no list\n")
     lists = {"train": file("train.txt", "b.jpg\n\na.jpg \n"), "test": file("test.txt", "c\nc\n")}
-    assert list(listed(read_tokens(path, BadRows()), lists, BadRows())) == [
+    assert list(read_listed(path, lists, BadRows())) == [
         CaptionedFile("b.jpg", ("B",), f"{lists['train']}, line 1", "train"),
         CaptionedFile("a.jpg", ("A", "Again"), f"{lists['train']}, line 3", "train"),
         CaptionedFile("c.jpg", ("C",), f"{lists['test']}, line 2", "test"),
@@ -125,7 +117,7 @@ def test_lists_choose_and_order_the_images_of_each_split(file):
     path = file("x.token", "a.jpg#0\tA\nbaby.jpg#0\tB\n")
     message = "train.txt, line 2: an image without captions: found 'babe.jpg'; did you mean 'baby.jpg'"
     with pytest.raises(DataError, match=message):
-        list(listed(read_tokens(path, BadRows()), lists, BadRows()))
+        list(read_listed(path, lists, BadRows()))
 
 
 # Tables

@@ -68,8 +68,7 @@ def test_tokens_of_any_kind_are_aligned(cache_dir, tokenizer):
 def test_the_size_of_pictures(cache_dir):
     data = prepared(small(size=32, grid=(4, 4)))
     batch = next(iter(data.val_dataloader()))
-    assert batch.image.shape[1:] == (3, 32, 32)
-    assert batch.alignment.shape[2] == 16
+    assert batch.image.shape[1:] == (3, 32, 32) and batch.alignment.shape[2] == 16
     assert data.encoder.pixels(np.zeros((70, 50, 3), np.uint8)).shape == (3, 32, 32)
     with pytest.raises(ConfigError, match=r"data\.size=0: expected a whole number from 1 on"):
         small(size=0)

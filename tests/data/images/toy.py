@@ -9,7 +9,6 @@ import numpy as np
 from PIL import Image
 
 from zoo.data.images.module import ImageData
-from zoo.data.images.options import CaptionTextOptions, PictureOptions
 from zoo.data.images.pictures import ImageRow
 from zoo.data.sources import Source
 
@@ -29,9 +28,7 @@ def colour(split: str, number: int) -> list[int]:
 def row(split: str, number: int, folder: Path | None = None) -> ImageRow:
     """An image of `split`, a file of `folder` or pixels; it has 1 to 6 captions of 1 to 9 words and a full stop."""
     draw = random.Random(f"toy {split} {number}")
-    captions = []
-    for _ in range(draw.randint(1, 6)):
-        captions.append(" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) + ".")
+    captions = [" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) + "." for _ in range(draw.randint(1, 6))]
     pixels = np.tile(np.array(colour(split, number), np.uint8), (*SIDE, 1))
     name, place = f"{split}-{number}.png", f"{split}.csv, line {number + 2}"
     if folder is None:
@@ -49,33 +46,16 @@ class Toy(ImageData):
 
     name = "toy"
 
-    def __init__(
-        self,
-        rows: dict[str, list[ImageRow]] | None = None,
-        *,
-        text: dict[str, Any] | None = None,
-        picture: dict[str, Any] | None = None,
-        grid: tuple[int, int] = (2, 3),
-        **options: Any,
-    ):
-        super().__init__(
-            text=CaptionTextOptions.of(text),
-            picture=PictureOptions.of(picture or {"size": list(SIDE)}),
-            grid=grid,
-            **options,
-        )
+    def __init__(self, rows: dict[str, list[ImageRow]] | None = None, **options: Any):
+        super().__init__(**{"picture": {"size": list(SIDE)}, "grid": (2, 3), **options})
         self.rows = rows or rows_of(SIZES)
 
     def open_source(self) -> Source:
         def read(split: str, bad: Any) -> Any:
             return iter(self.rows[split])
 
-        plain = {
-            split: [[row.name, *row.captions, str(row.picture)] for row in rows] for split, rows in self.rows.items()
-        }
-        return Source(
-            "toys", "toys: {count} images", {"rows": plain}, {name: partial(read, name) for name in self.rows}
-        )
+        splits = {name: partial(read, name) for name in self.rows}
+        return Source("toys", "toys: {count} images", {"rows": str(self.rows)}, splits)
 
 
 def prepared(data: Any) -> Any:

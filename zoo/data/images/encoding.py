@@ -135,10 +135,8 @@ class ImageCaptionEncoder(WritingEncoder):
             WORDS: pa.array(map(self.words, captions), pa.list_(pa.string())),
         }
         if "facts" in table.column_names:
-            facts = [json.loads(row["facts"]) for row in rows]
-            found = [
-                self.aligned(caption, of) for row, of in zip(rows, facts, strict=True) for caption in row["captions"]
-            ]
+            given = ((caption, json.loads(row["facts"])) for row in rows for caption in row["captions"])
+            found = [self.aligned(caption, facts) for caption, facts in given]
             columns["named"] = pa.array([positions for positions, _ in found], pa.list_(pa.int32()))
             columns["boxes"] = pa.array([boxes for _, boxes in found], pa.list_(pa.float32()))
         return pa.table(columns)

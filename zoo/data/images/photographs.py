@@ -21,7 +21,7 @@ from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.images.files import captioned_files, folders
 from zoo.data.images.module import ImageArguments, ImageData
 from zoo.data.images.options import PictureOptions
-from zoo.data.images.readers import CaptionedFile, listed, read_coco, read_karpathy, read_tokens
+from zoo.data.images.readers import CaptionedFile, read_coco, read_karpathy, read_listed
 from zoo.data.images.samples.scenes import SIDE
 from zoo.data.images.scenes import scene_source
 from zoo.data.rows import BadRows, visible
@@ -78,7 +78,7 @@ class Photographs(Corpus, ImageData):
         file = path if path.is_file() else self._text_in(path)
         if file.suffix.lower() != ".json":
             parts = _lists(file)
-            read, texts, splits = partial(_tokens, file, parts), [file, *parts.values()], list(parts) or ["train"]
+            read, texts, splits = partial(read_listed, file, parts), [file, *parts.values()], list(parts) or ["train"]
         elif "captions" in file.name:
             parts = _parts(file)
             read, texts, splits = partial(_annotations, parts), list(parts.values()), list(parts)
@@ -152,7 +152,7 @@ def _annotations(parts: dict[str, Path], bad: BadRows) -> Iterator[CaptionedFile
 
 
 def _lists(file: Path) -> dict[str, Path]:
-    """The lists of images beside a file of captions, by split."""
+    """The lists of images beside a file of captions, by split. Without lists the splits are drawn, by image."""
     lists: dict[str, Path] = {}
     for other in visible(file.parent, "*.txt"):
         for split, words in LISTS.items():
@@ -164,8 +164,3 @@ def _lists(file: Path) -> dict[str, Path]:
         listing = ", ".join(part.name for part in lists.values())
         raise DataError(f"{file.parent}: found {listing}, and no list of images to train on, such as *train*.txt")
     return lists
-
-
-def _tokens(file: Path, lists: dict[str, Path], bad: BadRows) -> Iterator[CaptionedFile]:
-    """Without lists the splits are drawn, by image."""
-    return listed(read_tokens(file, bad), lists, bad) if lists else read_tokens(file, bad)

@@ -4,7 +4,7 @@ A reader gives the captions of an image together or one by one; `zoo.data.images
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -169,16 +169,17 @@ def read_tokens(path: Path, bad: BadRows) -> Iterator[CaptionedFile]:
                 bad(place, "not as expected", f"found {line[:60]!r}, expected {expected}")
 
 
-def listed(described: Iterable[CaptionedFile], lists: Mapping[str, Path], bad: BadRows) -> Iterator[CaptionedFile]:
-    """The images in the lists of the splits, such as `Flickr_8k.trainImages.txt`, one name per line, in their order.
-
-    Images that no list names are left out. A name without captions is a bad row.
-    """
+def read_listed(path: Path, lists: Mapping[str, Path], bad: BadRows) -> Iterator[CaptionedFile]:
+    """The images of `read_tokens` in the order of the lists of the splits, such as `Flickr_8k.trainImages.txt`, which
+    have one name per line. Without lists these are all images. A name without captions is a bad row."""
+    if not lists:
+        yield from read_tokens(path, bad)
+        return
     captions: dict[str, list[str]] = {}
-    for one in described:
+    for one in read_tokens(path, bad):
         captions.setdefault(one.file, []).extend(one.captions)
-    for split, path in lists.items():
-        places = {line.strip(): line_of(path, number) for number, line in enumerate(read_lines(path), 1)}
+    for split, names in lists.items():
+        places = {line.strip(): line_of(names, number) for number, line in enumerate(read_lines(names), 1)}
         for name, place in places.items():
             file = name if name in captions else f"{name}.jpg"
             if file in captions:
