@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.attention import masked_softmax
-from zoo.data.batch import WritingBatch
-from zoo.data.spec import Spec
+from zoo.data.batch import Spec, WritingBatch
 from zoo.decoding import Hypothesis
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.state import State, Step
