@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 
+from zoo.data.cloze.batch import BLANK, Shown
 from zoo.data.cloze.encoding import most_of, occurrences
-from zoo.data.cloze.question import BLANK, Shown
 
 FARTHEST = 8
 """Upper limit of the distances that are summed: the m of Hermann et al."""

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from zoo.data.batch import Spec, spec_from_state, spec_state
 from zoo.data.documents.batch import DocumentSpec
-from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.dotted import class_at, name_of, named_by_a_checkpoint
 from zoo.errors import CheckpointError
 
@@ -19,7 +19,7 @@ def test_a_class_is_found_by_the_name_it_gives():
     ("name", "reason"),
     [
         ("nowhere.Spec", "cannot be imported: No module named 'nowhere'"),
-        ("zoo.data.spec.Speck", "cannot be imported: module 'zoo.data.spec' has no attribute 'Speck'"),
+        ("zoo.data.batch.Speck", "cannot be imported: module 'zoo.data.batch' has no attribute 'Speck'"),
         ("Spec", "cannot be imported"),
         ("os.system", "not a subclass of Spec"),
         ("zoo.errors.ZooError", "not a subclass of Spec"),
@@ -40,7 +40,7 @@ def test_a_spec_comes_back_as_it_was():
         spec_from_state({"class": "os.system", "command": "true"})
 
 
-OWN = "imported = True\n\nfrom zoo.data.spec import Spec\n\n\nclass Mine(Spec): ...\n"
+OWN = "imported = True\n\nfrom zoo.data.batch import Spec\n\n\nclass Mine(Spec): ...\n"
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ RIGHT = [
     ),
     ("zoo.models.han", "from .output import Output\nfrom zoo.attention import masked_softmax"),
     ("zoo.data.batch", "from zoo.layers.packing import Packing"),
-    ("zoo.tasks.task", "from lightning import LightningModule\nfrom zoo.data.spec import Spec"),
+    ("zoo.tasks.task", "from lightning import LightningModule\nfrom zoo.data.batch import Spec"),
     ("zoo.run.build", "from zoo import __version__\nimport zoo\nimport hydra"),
     ("train", "from zoo.run.launch import main"),
 ]

@@ -86,7 +86,6 @@ class Notes(Corpus, TableData):
     nouns = Nouns("notes", "words")
     layout = "a folder with notes.txt"
     encoding = NoteEncoder
-    text_options = NoteOptions
     length_parts = ("words",)
     rows: Any = NOTES
 
@@ -116,6 +115,3 @@ class Notes(Corpus, TableData):
 
 class OwnNotes(OwnFiles, Notes):
     """Notes of one's own."""
-
-    def open_files(self, path: Any) -> Source | None:
-        return Notes.open_files(self, path)

@@ -51,19 +51,11 @@ def forest():
     )
 
 
-def tensors(batch):
-    return [
-        batch.index,
-        *(level.nodes for level in batch.levels),
-        *batch.edges,
-        *batch.weights["left"],
-        batch.packing.row,
-    ]
-
-
 def test_tensors_inside_tuples_dicts_and_dataclasses_are_moved():
     moved = forest().to("meta")
-    assert {tensor.device.type for tensor in tensors(moved)} == {"meta"}
+    nodes = [level.nodes for level in moved.levels]
+    tensors = [moved.index, *nodes, *moved.edges, *moved.weights["left"], moved.packing.row]
+    assert {tensor.device.type for tensor in tensors} == {"meta"}
     assert isinstance(moved.edges, Edges) and moved.weights["right"] == []
     assert (moved.levels[1].name, moved.words) == ("root", (("a", "b"),))
 

@@ -41,13 +41,8 @@ def skipping(read, *arguments):
 
 def test_zhang(tmp_path):
     path = written(tmp_path / "train.csv", '"5","Great ""stuff"".\\nReally."\n"1","Title","Body"\n"2","","only body"\n')
-    rows = list(read_zhang(path, 5, BadRows()))
-    assert [(row.text, row.label) for row in rows] == [
-        ('Great "stuff".\nReally.', 4),
-        ("Title\nBody", 0),
-        ("only body", 1),
-    ]
-    assert [row.place for row in rows] == [f"{path}, line {n}" for n in (1, 2, 3)]
+    expected = [('Great "stuff".\nReally.', 4), ("Title\nBody", 0), ("only body", 1)]
+    assert list(read_zhang(path, 5, BadRows())) == [(*one, f"{path}, line {n}") for n, one in enumerate(expected, 1)]
 
 
 @pytest.mark.parametrize(
@@ -104,11 +99,8 @@ def test_a_quote_left_open_to_the_end_costs_one_row(tmp_path):
 def test_yelp_json(tmp_path):
     content = '{"stars": 5.0, "text": "Fine\\n\\nYes", "date": "2015-01-01"}\n\n{"text": "Bad", "stars": 1}\n'
     path = written(tmp_path / "review.json", content)
-    rows = list(read_yelp_json(path, BadRows()))
-    assert [(row.text, row.label, row.place) for row in rows] == [
-        ("Fine\n\nYes", 4, f"{path}, line 1"),
-        ("Bad", 0, f"{path}, line 3"),
-    ]
+    expected = [("Fine\n\nYes", 4, f"{path}, line 1"), ("Bad", 0, f"{path}, line 3")]
+    assert list(read_yelp_json(path, BadRows())) == expected
     packed = written(tmp_path / "review.json.gz", content)
     assert [row.text for row in read_yelp_json(packed, BadRows())] == ["Fine\n\nYes", "Bad"]
 
@@ -137,13 +129,10 @@ def test_a_json_array_is_no_json_lines(tmp_path):
 
 
 def test_tang(tmp_path):
-    path = written(
-        tmp_path, "imdb-train.txt.ss", "u1\t\tp1\t\t10\t\tit was good . <sssss> very good .\nu\t\tp\t\t1\t\tbad .\n"
-    )
-    assert [(row.text, row.label) for row in read_tang(path, 10, BadRows())] == [
-        ("it was good . \n very good .", 9),
-        ("bad .", 0),
-    ]
+    content = "u1\t\tp1\t\t10\t\tit was good . <sssss> very good .\nu\t\tp\t\t1\t\tbad .\n"
+    path = written(tmp_path / "imdb-train.txt.ss", content)
+    found = [(row.text, row.label) for row in read_tang(path, 10, BadRows())]
+    assert found == [("it was good . \n very good .", 9), ("bad .", 0)]
     broken = written(tmp_path / "b.ss", "u\t\tp\t\t11\t\ta\nu p 1 a\n" + "u\t\tp\t\t3\t\t<sssss>\n")
     rows, problems = skipping(read_tang, broken, 10)
     assert not rows
@@ -283,13 +272,9 @@ def test_a_field_longer_than_what_csv_allows_by_itself(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, content in {
-        "pos/cv000.txt": "good .\nvery good .\n",
-        "pos/cv900.txt": "\ufefffine .\n",
-        "neg/cv000.txt": "bad .\n",
-        "README.txt": "no document",
-    }.items():
-        written(tmp_path / "films" / name, content)
+    films = {"pos/cv000": "good .\nvery good .\n", "pos/cv900": "\ufefffine .\n", "neg/cv000": "bad .\n"}
+    for name, content in (films | {"README": "no document"}).items():
+        written(tmp_path / "films" / f"{name}.txt", content)
     return tmp_path / "films"
 
 

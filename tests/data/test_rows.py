@@ -8,6 +8,7 @@ import re
 import pytest
 from PIL import Image
 
+from tests.data.serving import prepared, written
 from zoo.data.documents.own import OwnDocuments
 from zoo.data.documents.readers import read_table, read_yelp_json
 from zoo.data.encodings import proposal
@@ -21,8 +22,7 @@ def test_a_picture_that_cannot_be_decoded_is_named(tmp_path):
     whole = io.BytesIO()
     Image.effect_noise((64, 64), 50).save(whole, "PNG")
     for name, content in (("text.png", b"no picture"), ("cut.png", whole.getvalue()[:500])):
-        path = tmp_path / name
-        path.write_bytes(content)
+        path = written(tmp_path / name, content)
         with pytest.raises(DataError, match=rf"^{re.escape(str(path))}: cannot be read: "), reading(path):
             Image.open(path).load()
 
@@ -33,9 +33,7 @@ LINES = ["ein mann .", "", "eine\u2028frau\u0085.", " ."]
 
 def test_lines_are_cut_at_line_feeds_alone_wherever_they_come_from(tmp_path):
     raw = TEXT.encode()
-    (tmp_path / "a.txt").write_bytes(raw)
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(raw))
-    assert read_lines(tmp_path / "a.txt") == read_lines(tmp_path / "a.txt.gz") == LINES
+    assert all(read_lines(written(tmp_path / name, TEXT)) == LINES for name in ("a.txt", "a.txt.gz"))
     assert read_lines("standard input", io.BytesIO(raw)) == LINES
     assert read_lines("standard input", io.BytesIO(raw + b"\n\n")) == [*LINES, ""]
     assert read_lines("standard input", io.BytesIO()) == []
@@ -46,10 +44,7 @@ def test_lines_are_cut_at_line_feeds_alone_wherever_they_come_from(tmp_path):
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (
-            b"ein\ncaf\xe9\n",
-            r"standard input, line 2: not UTF-8: byte 0xe9 at offset 7 .*probably cp1252: save it",
-        ),
+        (b"ein\ncaf\xe9\n", r"standard input, line 2: not UTF-8: byte 0xe9 at offset 7 .*probably cp1252: save it"),
         (b"ein\nm\0ann\n", r"standard input, line 2: NUL byte: the file is binary or damaged"),
         ("ein".encode("utf-16"), r"standard input: not UTF-8: the file is probably utf-16: save it as UTF-8"),
     ],
@@ -62,14 +57,13 @@ def test_lines_of_what_is_no_text(raw, message):
 def test_a_file_that_was_packed_badly_is_to_be_packed_again(tmp_path):
     path, whole = tmp_path / "a.txt.gz", gzip.compress(TEXT.encode() * 50)
     for content in (b"ein mann .\n", whole[:-9], whole[:12] + b"\xff\xff" + whole[14:]):
-        path.write_bytes(content)
+        written(path, content)
         with pytest.raises(DataError, match=rf"^{path}(, line \d+)?: cannot be read: .*; pack it again$"):
             read_lines(path)
     with pytest.raises(DataError, match=rf"^{tmp_path}: cannot be read: Is a directory$"):
         read_lines(tmp_path)
-    (tmp_path / "empty.txt").touch()
     with pytest.raises(DataError, match=r"empty\.txt: the file is empty$"):
-        read_lines(tmp_path / "empty.txt")
+        read_lines(written(tmp_path / "empty.txt", ""))
 
 
 TEXTS = {
@@ -95,9 +89,7 @@ def test_the_encoding_of_a_text_is_proposed(encoding):
 def table(tmp_path, encoding="cp1252", count=40):
     """Documents of two classes, one in four with an umlaut."""
     rows = [f'"{"schön" if n % 4 == 0 else "gut"} und alt {n}",{"a" if n % 2 else "b"}\n' for n in range(count)]
-    path = tmp_path / "own.csv"
-    path.write_bytes("".join(["text,label\n", *rows]).encode(encoding))
-    return path
+    return written(tmp_path / "own.csv", "".join(["text,label\n", *rows]).encode(encoding))
 
 
 @pytest.mark.parametrize("policy", ["error", "skip"])
@@ -121,20 +113,14 @@ def test_a_file_is_read_in_the_encoding_that_is_set(tmp_path, encoding):
     assert rows[4].place.endswith("line 6")
 
 
-def test_the_key_reaches_the_files_and_tells_prepared_data_apart(tmp_path, monkeypatch):
-    monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
+def test_the_key_reaches_the_files(tmp_path, cache_dir):
     data = OwnDocuments(path=str(table(tmp_path)), text={"minimum_frequency": 1}, loader={"encoding": "cp1252"})
-    data.prepare_data()
-    data.setup()
-    assert "schön" in data.encoder.vocabulary
-    latin = OwnDocuments(path=str(table(tmp_path)), text={"minimum_frequency": 1}, loader={"encoding": "latin-1"})
-    assert latin._folder(latin.open_source()) != data._folder(data.open_source())
+    assert "schön" in prepared(data).encoder.vocabulary
 
 
 def test_a_line_far_into_a_file_shows_its_encoding(tmp_path, monkeypatch):
     monkeypatch.setattr("zoo.data.rows.SAMPLE", 64)
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"plain\n" * 100 + "schön\n".encode("cp1252"))
+    path = written(tmp_path / "a.txt", b"plain\n" * 100 + "schön\n".encode("cp1252"))
     with pytest.raises(DataError, match=r"line 101: not UTF-8: .*probably cp1252: save it as UTF-8"):
         read_lines(path)
     with Lines(path, encoding="cp1252") as lines:
@@ -162,7 +148,7 @@ def test_json_that_cannot_be_used(text, message):
 
 def karpathy(**image):
     usual = {"filename": "a.jpg", "split": "train", "sentences": [{"raw": "a dog"}]}
-    return {"images": [usual | image]}
+    return lambda path, bad: read_karpathy(path, False, bad), {"images": [usual | image]}
 
 
 def coco(**annotation):
@@ -171,9 +157,7 @@ def coco(**annotation):
 
 
 CASES = [
-    (lambda path, bad: read_karpathy(path, False, bad), karpathy(split=["train"])),
-    (lambda path, bad: read_karpathy(path, False, bad), karpathy(filename=["a.jpg"])),
-    (lambda path, bad: read_karpathy(path, False, bad), karpathy(sentences="a dog")),
+    *(karpathy(split=["train"]), karpathy(filename=["a.jpg"]), karpathy(sentences="a dog")),
     (lambda path, bad: read_karpathy(path, False, bad), {"images": [[1]]}),
     (read_coco, coco(image_id=[1])),
     (read_coco, coco(caption=["a dog"])),
@@ -190,9 +174,7 @@ CASES = [
 @pytest.mark.parametrize("policy", ["error", "skip"])
 def test_values_of_another_kind_are_one_line_with_the_file(tmp_path, number, policy):
     read, content = CASES[number]
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps(content))
-    bad = BadRows(policy)
+    path, bad = written(tmp_path / "a.jsonl", json.dumps(content)), BadRows(policy)
     if policy == "error":
         with pytest.raises(DataError, match=rf"\A{re.escape(str(path))}.*\Z"):
             list(read(path, bad))
@@ -204,10 +186,8 @@ def test_values_of_another_kind_are_one_line_with_the_file(tmp_path, number, pol
 @pytest.mark.parametrize("text", [DEEP, LONG, HALF])
 @pytest.mark.parametrize("read", [read_coco, lambda path, bad: read_karpathy(path, False, bad)])
 def test_one_object_that_is_broken(tmp_path, read, text):
-    path = tmp_path / "a.json"
-    path.write_text(f'{{"images": {text}}}')
     with pytest.raises(DataError, match=r"^\S*a.json"):
-        list(read(path, BadRows("skip")))
+        list(read(written(tmp_path / "a.json", f'{{"images": {text}}}'), BadRows("skip")))
 
 
 def test_the_guard_names_the_file_of_what_its_reader_did_not_foresee(tmp_path):

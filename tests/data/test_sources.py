@@ -7,11 +7,11 @@ from itertools import islice, permutations
 
 import pytest
 
+from tests.data.pairs.test_samples import GENERATORS as PAIRS
 from zoo.data.cloze.samples import stories
 from zoo.data.documents.imdb import generate_polar
 from zoo.data.documents.samples import news, reviews
 from zoo.data.options import SampleOptions
-from zoo.data.pairs.samples import dates, symbols, translations
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, identity, sample_source
 
@@ -29,9 +29,6 @@ def numbers(count, *, seed, step=1):
 
 class Numbers:
     def __call__(self, count, *, seed):
-        return numbers(count, seed=seed)
-
-    def method(self, count, *, seed):
         return numbers(count, seed=seed)
 
 
@@ -89,7 +86,7 @@ def test_what_a_generator_takes_is_part_of_the_identity():
         partial(numbers, step=2),
         lambda count, *, seed: numbers(count, seed=seed),
         Numbers(),
-        Numbers().method,
+        Numbers().__call__,
         random.Random(1).sample,
     ],
 )
@@ -137,9 +134,7 @@ GENERATORS = {
     "polar": generate_polar,
     "news": news.generate,
     "stories": stories.generate,
-    "translations": translations.generate,
-    "dates": dates.generate,
-    **{order: partial(symbols.generate, order=order) for order in symbols.ORDERS},
+    **PAIRS,
 }
 
 

@@ -23,9 +23,8 @@ from torchmetrics import Metric
 
 from zoo.arguments import Count
 from zoo.attention import masked_softmax
-from zoo.data.batch import Encoder, WritingBatch, derived
+from zoo.data.batch import Encoder, Spec, WritingBatch, derived
 from zoo.data.order import Nouns
-from zoo.data.spec import Spec
 from zoo.data.streams import Made, Make, StreamData
 from zoo.decoding import Hypothesis
 from zoo.errors import DataError

@@ -19,9 +19,8 @@ from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
 
 from zoo.arguments import Count
-from zoo.data.batch import Batch, Encoder
+from zoo.data.batch import Batch, Encoder, Spec
 from zoo.data.order import Nouns
-from zoo.data.spec import Spec
 from zoo.data.streams import Made, Make, StreamData
 from zoo.models.output import Output
 from zoo.tasks.task import Examined, Prediction, Task, TaskArguments

@@ -19,11 +19,10 @@ from torch.utils.data import Dataset
 from torchmetrics import MeanMetric, Metric
 
 from zoo.arguments import Count
-from zoo.data.batch import Batch, Encoder
+from zoo.data.batch import Batch, Encoder, Spec
 from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.order import Nouns
 from zoo.data.serving import ServedData
-from zoo.data.spec import Spec
 from zoo.models.output import Output
 from zoo.tasks.task import Examined, Prediction, Task
 from zoo.visualize.view import View

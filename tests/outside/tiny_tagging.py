@@ -23,13 +23,12 @@ from torchmetrics.classification import MulticlassAccuracy
 
 from zoo.arguments import Count, Natural
 from zoo.attention import GeneralScore, masked_softmax
-from zoo.data.batch import Batch, derived
+from zoo.data.batch import Batch, Spec, derived
 from zoo.data.notes import key
 from zoo.data.options import LoaderArguments, SampleOptions
 from zoo.data.order import Nouns
 from zoo.data.parts import Along, Words
 from zoo.data.sources import Reading, Source, sample_source
-from zoo.data.spec import Spec
 from zoo.data.table_data import TableData
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.options import TokenOptions

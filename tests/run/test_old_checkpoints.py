@@ -5,9 +5,9 @@ from torch import nn
 from torch.optim import Adam
 from torch.optim.lr_scheduler import OneCycleLR
 
+from zoo.data.batch import spec_from_state
 from zoo.data.documents.batch import DocumentSpec
 from zoo.data.documents.encoding import DocumentEncoder
-from zoo.data.spec import spec_from_state
 from zoo.dotted import class_at
 from zoo.layers.images.encoder import ImageEncoder
 from zoo.layers.images.small import SmallEncoder

@@ -9,8 +9,7 @@ from torch import nn
 
 from tests.models.cloze_batches import SPEC, batch_of
 from tests.tasks.running import figures, logged
-from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.question import Shown
+from zoo.data.cloze.batch import ClozeBatch, Shown
 from zoo.models.output import Output
 from zoo.tasks.cloze import Cloze, answer_losses, best, candidate_shares
 

@@ -13,8 +13,8 @@ from lightning import LightningDataModule
 
 from tests.models.cloze_batches import SPEC, batch_of
 from tests.tasks.running import trainer
+from zoo.data.cloze.batch import Shown
 from zoo.data.cloze.cbt import ChildrensBookTest
-from zoo.data.cloze.question import Shown
 from zoo.errors import CheckpointError, ConfigError
 from zoo.reranking.reranker import FILE
 from zoo.tasks.cloze import Cloze, asked_of, beside

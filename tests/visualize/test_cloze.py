@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.visualize.reading import Page, collection, printed, texts
-from zoo.data.cloze.question import BLANK, ClozeQuestion
+from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.errors import DataError
 from zoo.tasks.cloze import Cloze, ClozePrediction, ExaminedQuestion, ReadText
 from zoo.visualize.cloze import query_of, sentences_of, spans

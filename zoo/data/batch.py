@@ -1,16 +1,46 @@
-"""The base classes of batches, where a family's data and its networks meet, and of encoders, which make batches."""
+"""The base classes of specs and batches, where a family's data and its networks meet, and of encoders, which make
+batches."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
 
+from zoo.dotted import class_at, name_of, named_by_a_checkpoint
+from zoo.errors import CheckpointError
 from zoo.layers.packing import Forced, Packing
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The facts about data that a network is built from; each family has its own. Only plain values (numbers, text,
+    tuples of them): a spec is stored in every checkpoint."""
+
+    limits: ClassVar[tuple[str, ...]] = ()
+    """Fields that measure the available examples, such as the longest text. They may differ for another test set of the
+    same data."""
+
+
+def spec_state(spec: Spec) -> dict[str, Any]:
+    """`spec` as plain data for a checkpoint."""
+    return {"class": name_of(type(spec)), **asdict(spec)}
+
+
+def spec_from_state(state: dict[str, Any]) -> Spec:
+    """The spec that `spec_state` wrote. Raises CheckpointError if its class is missing, is not a Spec or has other
+    fields."""
+    state = {key: tuple(value) if isinstance(value, list) else value for key, value in state.items()}
+    with named_by_a_checkpoint():
+        cls = class_at(state.pop("class"), Spec)
+    try:
+        return cls(**state)
+    except TypeError as error:
+        raise CheckpointError(f"its spec does not fit: {error}") from error
 
 
 def derived(formula: Callable[[Any], Any], *, sliced: bool = False) -> Any:

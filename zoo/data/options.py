@@ -119,11 +119,14 @@ def is_share(value: Any) -> bool:
 class OwnSplitOptions(SplitOptions):
     """Shares of your own examples; `val` and `test` may also be the path of a second file."""
 
+    another: ClassVar[str] = "a separate file"
+    """The value that gives a split its own examples, for messages."""
+
     val: Part | FileName = 0.1  # type: ignore[assignment]
     test: Part | FileName = 0.1  # type: ignore[assignment]
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
-        return f"set a separate file as data.split.{missing[-1]}, or use more {noun}"
+        return f"set {self.another} as data.split.{missing[-1]}, or use more {noun}"
 
 
 @dataclass(frozen=True)

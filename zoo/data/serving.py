@@ -9,10 +9,9 @@ import torch
 from lightning.pytorch import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
-from zoo.data.batch import Encoder
+from zoo.data.batch import Encoder, Spec
 from zoo.data.options import LoaderOptions
 from zoo.data.order import InOrder, Nouns, Order, TrainingLoader
-from zoo.data.spec import Spec
 from zoo.data.text.vectors import WordVectors
 from zoo.errors import ConfigError
 

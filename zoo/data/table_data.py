@@ -59,13 +59,13 @@ class TableData(PreparedData):
 
     encoding: ClassVar[type[TableEncoder]]
     encoder: TableEncoder
-    text_options: ClassVar[Any]
-    """The class of the options by which text becomes tokens."""
+    text_options: ClassVar[Any] = None
+    """The class of the options by which text becomes tokens; None: the one of `encoding`."""
     text: Any
     split_options: ClassVar[Any] = SplitOptions
     split: Any
-    length_parts: ClassVar[tuple[str, ...]]
-    """The parts whose numbers of tokens decide which examples share a batch."""
+    length_parts: ClassVar[tuple[str, ...]] = ()
+    """The parts whose numbers of tokens decide which examples share a batch, unless `lengths` is overridden."""
     filter_keys: ClassVar[str] = ""
     """The keys by which training examples are left out, for messages."""
 
@@ -84,7 +84,7 @@ class TableData(PreparedData):
             rest: `loader`, how batches are made, see `LoaderOptions`.
         """
         super().__init__(**rest)
-        self.text = self.text_options.of(text)
+        self.text = (self.text_options or self.encoding.options).of(text)
         self.split = self.split_options.of(split)
 
     # What a family defines

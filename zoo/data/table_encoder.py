@@ -233,7 +233,6 @@ class TableEncoder(Encoder):
     # In a checkpoint
 
     def state(self) -> dict[str, Any]:
-        """Plain data for a checkpoint."""
         return {
             "text": asdict(self.text_options),
             "vocabularies": [self.by_name[name].state() for name in self.vocabulary_names],
@@ -249,7 +248,7 @@ class TableEncoder(Encoder):
         special = next(part.special for part in cls.parts if isinstance(part, Words))
         return cls(
             cls.options.of(state["text"]),
-            [Vocabulary.from_state(one, special) for one in words],
+            [Vocabulary(one, special) for one in words],
             subwords if isinstance(subwords, list) else [subwords],
             **{name: value for name, value in state.items() if name not in SHARED_STATE},
         )

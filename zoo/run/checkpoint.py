@@ -12,8 +12,7 @@ from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from rich.console import Console
 from torch import nn
 
-from zoo.data.batch import Encoder
-from zoo.data.spec import spec_from_state
+from zoo.data.batch import Encoder, spec_from_state
 from zoo.dotted import class_at, named_by_a_checkpoint
 from zoo.errors import CheckpointError, UnusableInput, alternatives
 from zoo.layers.pretrained import not_pretrained

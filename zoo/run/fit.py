@@ -6,8 +6,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from zoo.data.batch import Spec
 from zoo.data.cache import cache_root
-from zoo.data.spec import Spec
 from zoo.data.streams import StreamData
 from zoo.dotted import name_of
 from zoo.errors import ConfigError, did_you_mean

@@ -11,9 +11,9 @@ from PIL import Image
 from torch import Tensor
 from torchmetrics import Metric
 
+from zoo.data.batch import Spec
 from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.data.images.truth import boxes_named, is_true
-from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.metrics import CaptionBLEU, CiderD, Meteor, PointingGame, RougeL, Share
 from zoo.metrics.ptb_tokens import ptb_tokens

@@ -16,8 +16,7 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.arguments import Count
-from zoo.data.cloze.batch import ClozeBatch, ClozeSpec
-from zoo.data.cloze.question import Shown
+from zoo.data.cloze.batch import ClozeBatch, ClozeSpec, Shown
 from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall, Share
 from zoo.models.output import Output

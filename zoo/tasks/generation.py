@@ -11,7 +11,7 @@ from hydra.utils import instantiate
 from torch import Tensor, nn
 from torchmetrics import Metric
 
-from zoo.data.spec import Spec
+from zoo.data.batch import Spec
 from zoo.decoding import BeamSearch, Decoding, Greedy, Hypothesis
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError

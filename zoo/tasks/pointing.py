@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal, Unpack
 import torch
 from torchmetrics import Metric
 
+from zoo.data.batch import Spec
 from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.data.points.constraints import CONSTRAINTS, Distinct
 from zoo.data.points.goals import GOALS
-from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError, alternatives, did_you_mean, one_of

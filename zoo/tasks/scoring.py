@@ -9,7 +9,7 @@ from torch import Tensor
 from torchmetrics import MeanMetric, Metric
 from torchmetrics.classification import MulticlassConfusionMatrix, MulticlassF1Score
 
-from zoo.data.spec import Spec
+from zoo.data.batch import Spec
 from zoo.metrics import Share
 from zoo.models.output import Output
 from zoo.precision import precise

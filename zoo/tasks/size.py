@@ -8,7 +8,7 @@ import torch
 from hydra.utils import instantiate
 from torch import nn
 
-from zoo.data.spec import Spec
+from zoo.data.batch import Spec
 from zoo.errors import ConfigError
 from zoo.layers.pretrained import not_pretrained
 from zoo.memory import memory, size_of

@@ -14,7 +14,7 @@ from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torchmetrics import Metric
 
-from zoo.data.spec import Spec, spec_from_state, spec_state
+from zoo.data.batch import Spec, spec_from_state, spec_state
 from zoo.dotted import name_of
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Unpack
 
 from torchmetrics import Metric
 
+from zoo.data.batch import Spec
 from zoo.data.pairs.batch import PairBatch, PairSpec
-from zoo.data.spec import Spec
-from zoo.data.text.languages import writing
+from zoo.data.text.options import writing
 from zoo.decoding import Hypothesis, replace_unknown
 from zoo.errors import ConfigError
 from zoo.metrics import CorpusBLEU, CorpusChrF, Share, bleu_tokenizer

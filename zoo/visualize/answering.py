@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.stories.readers import StoryQuestion, parse_line, read_file
-from zoo.data.stories.words import without_marks
+from zoo.data.stories.story import without_marks
 from zoo.tasks.answering import AnswerPrediction, ExaminedAnswer
 from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head
 from zoo.visualize.drawing import Key

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from zoo.data.cloze.question import BLANK, ClozeQuestion
+from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
 from zoo.tasks.classification import AttendedSentence

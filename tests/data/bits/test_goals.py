@@ -92,8 +92,8 @@ def test_priority_sort():
 )
 def test_what_is_drawn_can_be_typed(goal, sizes):
     """A drawn sequence has the steps that its sizes say, and the line that it is shown as means the same sequence."""
-    drawn = goal.draw(sizes, np.random.default_rng(3))
-    assert len(drawn.inputs) == len(drawn.targets) == len(drawn.scored) == goal.steps(sizes)
+    drawn = goal.draw(np.random.default_rng(3), *sizes)
+    assert len(drawn.inputs) == len(drawn.targets) == len(drawn.scored) == goal.steps(*sizes)
     assert drawn.inputs.shape[1] == goal.in_width and drawn.targets.shape[1] == goal.out_width
     again = goal.parse(goal.typed(drawn))
     np.testing.assert_allclose(again.inputs, drawn.inputs, atol=1e-4)

@@ -3,7 +3,7 @@
 from math import log
 
 from results.cloze_rules import BASELINES, maximum_overlap, most_frequent, most_of, word_distance
-from zoo.data.cloze.question import BLANK, Shown
+from zoo.data.cloze.batch import BLANK, Shown
 
 
 def text(document, query, candidates):

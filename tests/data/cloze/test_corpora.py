@@ -8,10 +8,10 @@ import torch
 
 from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
 from tests.data.serving import batches, prepared, served
+from zoo.data.cloze.batch import BLANK
 from zoo.data.cloze.cbt import ChildrensBookTest
 from zoo.data.cloze.cnn import Cnn, DailyMail
 from zoo.data.cloze.module import MISSING
-from zoo.data.cloze.question import BLANK
 from zoo.data.cloze.samples import stories
 from zoo.errors import ConfigError, DataError
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.data.serving import written
+from zoo.data.cloze.batch import BLANK
 from zoo.data.cloze.cutting import Book, Lexicon, chapters_of, cut, read_book
 from zoo.data.cloze.lexicon import names_of, nouns_of, tells_verb
-from zoo.data.cloze.question import BLANK
 
 
 def words(*sentences):

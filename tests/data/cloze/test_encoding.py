@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 import torch
 
+from zoo.data.cloze.batch import BLANK, ClozeQuestion, Shown
 from zoo.data.cloze.encoding import BLANK_ID, SPECIAL, ClozeEncoder, ClozeTextOptions, occurrences, shown
 from zoo.data.cloze.module import distinct_sentences
-from zoo.data.cloze.question import BLANK, ClozeQuestion, Shown
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.errors import DataError
 

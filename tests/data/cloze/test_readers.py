@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
 from tests.data.serving import one_bad_row
-from zoo.data.cloze.question import BLANK, ClozeQuestion
+from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import (
     cbt_text,
     cut_sentences,

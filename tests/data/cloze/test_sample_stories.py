@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 
 from results.cloze_rules import BASELINES
+from zoo.data.cloze.batch import BLANK
 from zoo.data.cloze.encoding import shown
-from zoo.data.cloze.question import BLANK
 from zoo.data.cloze.readers import tokenize
 from zoo.data.cloze.samples import stories
 

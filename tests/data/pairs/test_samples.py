@@ -16,17 +16,13 @@ from zoo.data.pairs.samples import dates, symbols, translations
 GENERATORS = {
     "translations": translations.generate,
     "dates": dates.generate,
-    "copy": partial(symbols.generate, order="copy"),
-    "reverse": partial(symbols.generate, order="reverse"),
-    "sort": partial(symbols.generate, order="sort"),
+    **{order: partial(symbols.generate, order=order) for order in symbols.ORDERS},
 }
-BY_NAME = pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
-SYMBOLS = {name: GENERATORS[name] for name in ("copy", "reverse", "sort")}
 
 
-@BY_NAME
-def test_alignments_are_sorted_links_between_tokens(generate):
-    for pair in generate(300, seed=0):
+@pytest.mark.parametrize("name", GENERATORS)
+def test_alignments_are_sorted_links_between_tokens(name):
+    for pair in GENERATORS[name](300, seed=0):
         assert pair.alignment == sorted(set(pair.alignment))
         assert all(0 <= s < len(pair.source) and 0 <= t < len(pair.target) for s, t in pair.alignment)
         assert all(token for token in (*pair.source, *pair.target))
@@ -50,9 +46,8 @@ def test_pairs_repeat_little_and_a_test_set_is_new(name):
 def read(text: str) -> str:
     """A date as people write it, in ISO 8601: by datetime, and by one rule for each style that it does not know."""
     text = text.lower()
-    roman = {
-        name: i + 1 for i, name in enumerate(["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"])
-    }
+    names = ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"]
+    roman = {name: number for number, name in enumerate(names, 1)}
     if match := re.fullmatch(r"(\d+)\. ([ivx]+)\. (\d{4})", text):
         return date(int(match[3]), roman[match[2]], int(match[1])).isoformat()
     small = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
@@ -136,9 +131,9 @@ def test_a_date_is_aligned_part_by_part():
 # symbols
 
 
-@pytest.mark.parametrize("name", SYMBOLS)
+@pytest.mark.parametrize("name", ["copy", "reverse", "sort"])
 def test_symbols_become_what_the_name_says_by_their_alignment(name):
-    for pair in SYMBOLS[name](500, seed=0):
+    for pair in GENERATORS[name](500, seed=0):
         expected = {"copy": list(pair.source), "reverse": pair.source[::-1], "sort": sorted(pair.source, key=int)}
         assert pair.target == expected[name]
         links = sorted((t, s) for s, t in pair.alignment)
@@ -153,10 +148,8 @@ def test_symbols_become_what_the_name_says_by_their_alignment(name):
 @settings(max_examples=30)
 @given(count=st.integers(1, 200), shortest=st.integers(1, 6), more=st.integers(0, 6), seed=st.integers(0, 99))
 def test_symbols_and_lengths_are_as_asked_for(count, shortest, more, seed):
-    pairs = list(
-        symbols.generate(40, order="sort", seed=seed, symbols=count, shortest=shortest, longest=shortest + more)
-    )
-    for pair in pairs:
+    sizes = {"symbols": count, "shortest": shortest, "longest": shortest + more}
+    for pair in symbols.generate(40, order="sort", seed=seed, **sizes):
         assert shortest <= len(pair.source) <= shortest + more
         assert all(0 <= int(token) < count for token in pair.source)
         assert len({len(token) for token in pair.source}) == 1

@@ -1,5 +1,7 @@
 """Streams of random sets: the same example wherever it is made, none twice, sizes, parts of the test, targets."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -97,23 +99,16 @@ def test_without_solving_training_has_points_alone():
 def test_what_has_no_target_is_drawn_again(monkeypatch):
     """The generator first gives a point twice, then points on a line."""
 
-    class Drawing:
-        def __init__(self, *seed):
-            self.left = [
-                np.array([[0.1, 0.2], [0.1, 0.2], [0.5, 0.9]], np.float32),
-                np.array([[0.25, 0.25], [0.5, 0.5], [0.75, 0.75]], np.float32),
-                np.array([[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]], np.float32),
-            ]
+    twice, line = [[0.1, 0.2]] * 2 + [[0.5, 0.9]], [[x, x] for x in (0.25, 0.5, 0.75)]
+    usable = [[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]]
 
-        def integers(self, low, high):
-            return low
+    def default_rng(*seed):
+        left = iter([twice, line, usable])
+        return SimpleNamespace(integers=lambda low, high: low, random=lambda *_: np.array(next(left), np.float32))
 
-        def random(self, shape, dtype):
-            return self.left.pop(0)
-
-    monkeypatch.setattr(generated.np.random, "default_rng", Drawing)
+    monkeypatch.setattr(generated.np.random, "default_rng", default_rng)
     drawn = generated.Drawing("hull", [(3, 3)])(0, 0)
-    assert drawn["points"].tolist() == [[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]]
+    assert drawn["points"].tolist() == usable
     tour = generated.Drawing("tour", [(3, 3)])(0, 0)  # a tour may pass two cities at one place
     assert tour["points"][1].tolist() == pytest.approx([0.1, 0.2])
 

@@ -9,8 +9,7 @@ from zoo.data.stories.babi import file_name
 from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
 from zoo.data.stories.own import OwnStories
 from zoo.data.stories.readers import StoryQuestion
-from zoo.data.stories.story import Shown
-from zoo.data.stories.words import split_words
+from zoo.data.stories.story import Shown, split_words
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.errors import DataError
 

@@ -23,8 +23,7 @@ def test_an_epoch_is_whole_batches_that_the_processes_share(size, batch_size, wo
     one = WithReplacement(size, batch_size=batch_size)
     for order in (one, *ranks):
         order.set_epoch(epoch)
-    parts = [list(order) for order in ranks]
-    whole = list(one)
+    parts, whole = [list(order) for order in ranks], list(one)
     assert len(whole) == len(one) == max(1, size // batch_size)
     for step, batch in enumerate(whole):
         assert len(batch) == min(batch_size, size) and 0 <= min(batch) <= max(batch) < size

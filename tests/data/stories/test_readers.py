@@ -5,10 +5,10 @@ import json
 import pytest
 
 from tests.data import serving
+from tests.data.serving import one_bad_row
 from zoo.data.rows import BadRows
 from zoo.data.stories.readers import StoryQuestion, parse_line, read_file, read_json, read_stories
-from zoo.data.stories.story import Line
-from zoo.data.stories.words import answer_form, split_words
+from zoo.data.stories.story import Line, answer_form, split_words
 from zoo.errors import DataError
 
 BABI = """1 Mary moved to the bathroom.
@@ -118,6 +118,9 @@ def test_questions_after_a_broken_statement_are_left_out(tmp_path, broken):
 # json lines
 
 
+POSITIONS = "expected a list of positions in the story, from 0 to 1"
+
+
 def record(**changes):
     given = {"story": ["Mary left.", "John came."], "question": "Who left?", "answer": "Mary", "supporting": [0]}
     return {key: value for key, value in (given | changes).items() if value is not ...}
@@ -139,26 +142,26 @@ def test_json_lines(tmp_path):
         ({"story": "Mary left."}, "no story: column 'story' has 'Mary left.', expected a list of sentences"),
         ({"story": ["Mary left.", 3]}, "no story"),
         ({"story": [], "supporting": ...}, "question about an empty story: column 'story' is an empty list"),
-        ({"story": ["Mary left.", " . "]}, r"no text: sentence 1 of the story is ' \. '"),
+        ({"story": ["Mary left.", " . "]}, "no text: sentence 1 of the story is ' . '"),
         ({"question": ""}, "no question: column 'question' has ''"),
         ({"question": None}, "no question: column 'question' has None"),
         ({"answer": " "}, "empty answer: column 'answer' has ''"),
         ({"answer": None}, "empty answer: column 'answer' has None"),
         ({"answer": True}, "empty answer: column 'answer' has True"),
-        ({"supporting": 0}, "supporting is not a list of numbers: found 0, expected a list of positions .* 0 to 1"),
+        (
+            {"supporting": 0},
+            f"supporting is not a list of numbers: found 0, {POSITIONS}",
+        ),
         ({"supporting": ["0"]}, "supporting is not a list of numbers"),
         ({"supporting": [2]}, "supporting points at nothing: found 2"),
         ({"supporting": [-1]}, "supporting points at nothing: found -1"),
         ({"answer": ...}, "missing column: no column 'answer'"),
-        ({"answer": "\ud83d"}, r"half a letter: found \\ud83d without the other half of its pair"),
+        ({"answer": "\ud83d"}, r"half a letter: found \ud83d without the other half of its pair"),
     ],
 )
 def test_an_error_in_json_lines_has_its_line(tmp_path, changes, problem):
     file = written(tmp_path, f"{json.dumps(record())}\n{json.dumps(record(**changes))}\n", "mine.jsonl")
-    with pytest.raises(DataError, match=rf"^{file}, line 2: {problem}"):
-        list(read_json(file, 0, BadRows()))
-    bad = BadRows("skip")
-    assert len(list(read_json(file, 0, bad))) == bad.total == 1
+    assert len(one_bad_row(lambda bad: read_json(file, 0, bad), f"{file}, line 2: {problem}")) == 1
 
 
 def test_other_files_are_refused(tmp_path):

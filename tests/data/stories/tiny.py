@@ -8,7 +8,7 @@ from tests.data.serving import prepared, written
 from zoo.data.rows import BadRows
 from zoo.data.stories.babi import Babi, file_name
 from zoo.data.stories.readers import read_babi
-from zoo.data.stories.words import answer_form, split_words
+from zoo.data.stories.story import answer_form, split_words
 
 PEOPLE, PLACES = ("Mary", "John", "Bill"), ("kitchen", "garden", "red room")
 

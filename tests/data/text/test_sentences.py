@@ -1,6 +1,7 @@
 """Sentences and words: what the tokeniser makes of real writing, and of what nobody should write."""
 
 import pytest
+from omegaconf import OmegaConf
 
 from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import Words, clean, split_sentences, split_text, unescape_zhang
@@ -18,10 +19,7 @@ def sentences(text, **options):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "Dr. Smith was late. We left at 5 p.m. The food?!",
-            ["Dr. Smith was late .", "We left at 5 p.m .", "The food ? !"],
-        ),
+        ("Dr. Fox was late. We left at 5 p.m. Food?!", ["Dr. Fox was late .", "We left at 5 p.m .", "Food ? !"]),
         ("It cost $3.50, i.e. nothing.", ["It cost $ 3.50 , i.e. nothing ."]),
         ("I can't say it's bad.", ["I ca n't say it 's bad ."]),
         ("Good ... The rest was not.", ["Good ...", "The rest was not ."]),
@@ -90,13 +88,11 @@ def test_nothing_to_read(text):
 
 def test_what_nobody_should_write():
     long = split("It was good. " * 10_000)
-    assert len(long.sentences) == 100
-    assert long.cut
+    assert len(long.sentences) == 100 and long.cut
     assert split("a" * 5_000) == Words([["a" * 40]], [["a" * 40]], True)
     for text in ("." * 5000, '"' * 5000, "a.b!c?" * 1000, ". " * 2000, "(" * 5000, "'" * 5000):
-        found = split(text)
-        assert all(found.sentences)
-        assert len(found.sentences) <= 100
+        found = split(text).sentences
+        assert all(found) and len(found) <= 100
 
 
 def test_the_vocabularys_form_keeps_every_position():
@@ -113,7 +109,5 @@ def test_words_of_a_sentence_that_is_already_split_stay():
 
 
 def test_options_from_a_configuration():
-    from omegaconf import OmegaConf
-
     assert SentenceOptions.of(OmegaConf.create({"max_words": 7})) == SentenceOptions(max_words=7)
     assert SentenceOptions.of(None) == SentenceOptions()

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.data.serving import written
 from zoo.data.text.vectors import read_vectors
 from zoo.errors import DataError
 
@@ -40,15 +41,9 @@ FORMATS = {
 }
 
 
-def written(folder, name, content):
-    path = folder / name
-    path.write_bytes(content)
-    return path
-
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_gives_the_same(tmp_path, name):
-    found = read_vectors(written(tmp_path, name, FORMATS[name]), WORDS)
+    found = read_vectors(written(tmp_path / name, FORMATS[name]), WORDS)
     assert found.found.tolist() == [False, False, True, False, True]
     assert found.rows.dtype == torch.float32
     assert found.rows.tolist() == [[0, 0, 0], [0, 0, 0], VECTORS["été"], [0, 0, 0], VECTORS["the"]]
@@ -58,13 +53,13 @@ def test_every_format_gives_the_same(tmp_path, name):
 def test_a_file_larger_than_a_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr("zoo.data.text.vectors.CHUNK", 64)
     vectors = {f"w{n}": [n, n + 0.5, -n] for n in range(1000)}
-    found = read_vectors(written(tmp_path, "a.bin", binary(vectors)), list(vectors))
+    found = read_vectors(written(tmp_path / "a.bin", binary(vectors)), list(vectors))
     assert found.found.all()
     np.testing.assert_array_equal(found.rows.numpy(), np.array(list(vectors.values()), np.float32))
 
 
 def test_the_first_of_two_counts(tmp_path):
-    path = written(tmp_path, "a.txt", b"a 1 2\na 3 4\n")
+    path = written(tmp_path / "a.txt", b"a 1 2\na 3 4\n")
     assert read_vectors(path, ["a"]).rows.tolist() == [[1, 2]]
 
 
@@ -90,24 +85,20 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("case", UNUSUAL)
 def test_the_format_follows_from_more_than_the_first_line(tmp_path, case):
-    found = read_vectors(written(tmp_path, "a.txt", UNUSUAL[case]), list(PLAIN))
+    found = read_vectors(written(tmp_path / "a.txt", UNUSUAL[case]), list(PLAIN))
     np.testing.assert_array_equal(found.rows.numpy(), np.array(list(PLAIN.values()), np.float32))
 
 
 def test_words_with_blanks_and_numbers_have_vectors(tmp_path):
     words = {". . .": [1.0, 2.0], "at 2.5": [3.0, 4.0], "1 1/2": [5.0, 6.0], "10": [7.0, 8.0]}
-    found = read_vectors(written(tmp_path, "a.txt", text(PLAIN | words)), list(words))
+    found = read_vectors(written(tmp_path / "a.txt", text(PLAIN | words)), list(words))
     assert found.rows.tolist() == list(words.values())
 
 
 def archive(kind):
     file = io.BytesIO()
-    if kind == "zip":
-        with zipfile.ZipFile(file, "w") as packed:
-            packed.writestr("glove.txt", text(PLAIN))
-    else:
-        with tarfile.open(fileobj=file, mode="w") as packed:
-            packed.addfile(tarfile.TarInfo("glove.txt"))
+    with zipfile.ZipFile(file, "w") if kind == "zip" else tarfile.open(fileobj=file, mode="w") as packed:
+        packed.writestr("glove.txt", text(PLAIN)) if kind == "zip" else packed.addfile(tarfile.TarInfo("glove.txt"))
     return file.getvalue()
 
 
@@ -127,7 +118,7 @@ def archive(kind):
     ids=["zip", "tar", "gzip", "bzip2", "xz", "pickle", "utf-16", "npy", "png"],  # packed bytes hold the time
 )
 def test_other_formats_are_named(tmp_path, content, name):
-    path = written(tmp_path, "a.vec", content)
+    path = written(tmp_path / "a.vec", content)
     with pytest.raises(DataError, match=rf"^{re.escape(str(path))}: the file is {re.escape(name)}"):
         read_vectors(path, ["good"])
 
@@ -152,7 +143,7 @@ def test_other_formats_are_named(tmp_path, content, name):
 )
 def test_errors(tmp_path, monkeypatch, content, message):
     monkeypatch.setattr("zoo.data.text.vectors.CHUNK", 1024)
-    path = written(tmp_path, "a.vec", content)
+    path = written(tmp_path / "a.vec", content)
     with pytest.raises(DataError, match=rf"^{re.escape(str(path))}.*{re.escape(message)}"):
         read_vectors(path, ["a", "b"])
 
@@ -160,6 +151,6 @@ def test_errors(tmp_path, monkeypatch, content, message):
 def test_a_broken_gz(tmp_path):
     packed = gzip.compress(text({f"w{n}": np.random.default_rng(n).normal(size=3).tolist() for n in range(500)}))
     with pytest.raises(DataError, match=r"a.txt.gz: cannot be read"):
-        read_vectors(written(tmp_path, "a.txt.gz", packed[:-2000]), ["w0"])
+        read_vectors(written(tmp_path / "a.txt.gz", packed[:-2000]), ["w0"])
     with pytest.raises(DataError, match=r"b.txt.gz: cannot be read"):
-        read_vectors(written(tmp_path, "b.txt.gz", b"w0 1 2 3"), ["w0"])
+        read_vectors(written(tmp_path / "b.txt.gz", b"w0 1 2 3"), ["w0"])

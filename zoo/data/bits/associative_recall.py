@@ -8,7 +8,7 @@ from typing import ClassVar, Unpack
 import numpy as np
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.goal import BitSequence, Reals, VectorGoal, vectors_text
 from zoo.data.bits.stream import BitArguments, BitStream
 from zoo.data.streams import Range
 from zoo.errors import DataError
@@ -30,12 +30,10 @@ class AssociativeRecall(VectorGoal):
     )
     item_length: int  # k, the vectors per item
 
-    def steps(self, sizes: Sizes) -> int:
-        (items,) = sizes
+    def steps(self, items: int) -> int:
         return items * (self.item_length + 1) + self.item_length + 2 + self.item_length
 
-    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
-        (items,) = sizes
+    def draw(self, draw: np.random.Generator, items: int) -> BitSequence:
         rows = self.random(draw, items * self.item_length).reshape(items, self.item_length, self.bits)
         return self.sequence(rows, int(draw.integers(items - 1)))
 

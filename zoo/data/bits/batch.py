@@ -6,8 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch, derived
-from zoo.data.spec import Spec
+from zoo.data.batch import Batch, Spec, derived
 
 
 @dataclass(frozen=True)

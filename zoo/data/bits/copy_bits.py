@@ -7,7 +7,7 @@ from typing import ClassVar, Unpack
 import numpy as np
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.goal import BitSequence, Reals, VectorGoal, vectors_text
 from zoo.data.bits.stream import BitArguments, BitStream
 from zoo.data.streams import Range
 
@@ -19,12 +19,10 @@ class Copy(VectorGoal):
     marks: ClassVar[int] = 1
     form: ClassVar[str] = "vectors of {bits} bits separated by blanks"
 
-    def steps(self, sizes: Sizes) -> int:
-        (length,) = sizes
+    def steps(self, length: int) -> int:
         return 2 * length + 1
 
-    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
-        (length,) = sizes
+    def draw(self, draw: np.random.Generator, length: int) -> BitSequence:
         return self.sequence(self.random(draw, length))
 
     def sequence(self, vectors: Reals) -> BitSequence:

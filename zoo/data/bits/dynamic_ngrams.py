@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import BitSequence, Goal, Sizes, vectors_of
+from zoo.data.bits.goal import BitSequence, Goal, vectors_of
 from zoo.data.bits.stream import BitArguments, BitStream
 from zoo.data.streams import Range
 from zoo.errors import ConfigError, DataError
@@ -31,12 +31,10 @@ class DynamicNgrams(Goal):
     out_width: ClassVar[int] = 1  # type: ignore[misc]
     context: int  # n - 1, the number of bits on which the next bit depends
 
-    def steps(self, sizes: Sizes) -> int:
-        (length,) = sizes
+    def steps(self, length: int) -> int:
         return length
 
-    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
-        (length,) = sizes
+    def draw(self, draw: np.random.Generator, length: int) -> BitSequence:
         table = draw.beta(0.5, 0.5, 2**self.context).tolist()
         bits: list[int] = []
         last, mask = 0, 2**self.context - 1

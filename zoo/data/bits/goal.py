@@ -40,11 +40,11 @@ class Goal(ABC):
     out_width: int  # O, the output bits of a step
 
     @abstractmethod
-    def steps(self, sizes: Sizes) -> int:
+    def steps(self, *sizes: Any, **named: Any) -> int:
         """T, the number of steps of a sequence of these sizes."""
 
     @abstractmethod
-    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
+    def draw(self, draw: np.random.Generator, *sizes: Any, **named: Any) -> BitSequence:
         """Draw a sequence of these sizes."""
 
     @abstractmethod

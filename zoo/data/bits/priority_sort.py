@@ -8,7 +8,7 @@ from typing import ClassVar, Unpack
 import numpy as np
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.goal import BitSequence, Reals, VectorGoal, vectors_text
 from zoo.data.bits.stream import BitArguments, BitStream
 from zoo.data.streams import Range
 from zoo.errors import DataError
@@ -27,12 +27,10 @@ class PrioritySort(VectorGoal):
     )
     highest: int  # k; if fewer vectors are typed, all of them are written
 
-    def steps(self, sizes: Sizes) -> int:
-        (vectors,) = sizes
+    def steps(self, vectors: int) -> int:
         return vectors + 1 + min(vectors, self.highest)
 
-    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
-        (vectors,) = sizes
+    def draw(self, draw: np.random.Generator, vectors: int) -> BitSequence:
         return self.sequence(self.random(draw, vectors), draw.uniform(-1, 1, vectors).astype(np.float32))
 
     def sequence(self, vectors: Reals, priorities: Reals) -> BitSequence:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.goal import BitSequence, Reals, VectorGoal, vectors_text
 from zoo.data.bits.stream import BitArguments, BitStream
 from zoo.data.streams import Range, range_of
 from zoo.errors import DataError
@@ -40,12 +40,10 @@ class RepeatCopy(VectorGoal):
         fewest, most = self.repeats
         return (fewest + most) / 2, float(np.sqrt(((most - fewest + 1) ** 2 - 1) / 12)) or 1.0
 
-    def steps(self, sizes: Sizes) -> int:
-        length, repeats = sizes
+    def steps(self, length: int, repeats: int) -> int:
         return length + 2 + length * repeats + 1
 
-    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
-        length, repeats = sizes
+    def draw(self, draw: np.random.Generator, length: int, repeats: int) -> BitSequence:
         return self.sequence(self.random(draw, length), repeats)
 
     def sequence(self, vectors: Reals, repeats: int) -> BitSequence:

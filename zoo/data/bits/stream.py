@@ -34,10 +34,10 @@ class Sequences:
 
     def length(self, seed: int, number: int) -> int:
         """Number of steps of a sequence, without generating it."""
-        return self.goal.steps(self.sizes(seed, number))
+        return self.goal.steps(*self.sizes(seed, number))
 
     def __call__(self, seed: int, number: int) -> BitSequence:
-        made = self.goal.draw(self.sizes(seed, number), np.random.default_rng((seed, number)))
+        made = self.goal.draw(np.random.default_rng((seed, number)), *self.sizes(seed, number))
         return made._replace(group=number % len(self.cases))
 
 
@@ -96,7 +96,6 @@ class BitStream(StreamData):
                 raise ConfigError(f"data.{key}: expected at least {expected}, found {found}")
 
     def setup(self, stage: str | None = None) -> None:
-        """Sets `spec` and `encoder`; generates nothing."""
         self.spec = BitSpec(in_width=self.goal.in_width, out_width=self.goal.out_width, groups=tuple(self.groups))
         self.encoder = BitEncoder(self.goal)
 

@@ -1,14 +1,40 @@
-"""Cloze questions: the facts that a network is built from, and batches with boolean masks, True = real."""
+"""Cloze questions as words, the facts that a network is built from, and batches with boolean masks, True = real."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch, derived
-from zoo.data.spec import Spec
+from zoo.data.batch import Batch, Spec, derived
 from zoo.layers.packing import Packing
+
+BLANK = "XXXXX"  # The word that replaces the removed one; readers of all formats use it
+
+
+@dataclass(frozen=True)
+class ClozeQuestion:
+    """A document, a sentence about it with one word removed, and candidates for that word."""
+
+    sentences: list[list[str]]
+    """Sentences of the document, as words."""
+    query: list[str]
+    """Words of the sentence, with `BLANK` instead of the removed word."""
+    candidates: list[str]
+    """Candidate answers, which are words of the document."""
+    answer: str | None
+    """One of the candidates; None for a question that a user asks."""
+    evidence: tuple[int, ...] = ()
+    """Numbers, from 0, of the sentences that imply the answer, if they are known."""
+
+
+class Shown(NamedTuple):
+    """A question as it was written, with words instead of ids and candidates in the order of their numbers."""
+
+    document: list[str]
+    query: list[str]
+    candidates: list[str]
+    sentence_ends: list[int]  # End of each sentence of the document, counted in words
 
 
 @dataclass(frozen=True)
@@ -47,8 +73,8 @@ class ClozeBatch(Batch):
     """(B,) number of each question in its split."""
     evidence: Tensor | None = None
     """(B, D) True at the words of the sentences from which the answer follows; only for samples."""
-    text: tuple[Any, ...] | None = None
-    """The `zoo.data.cloze.question.Shown` of each question, as it was written; only for evaluation."""
+    text: tuple[Shown, ...] | None = None
+    """Each question as it was written; only for evaluation."""
     document_packing: Packing = derived(lambda batch: Packing.of(batch.document_mask))
     """Packs (B, D)."""
     query_packing: Packing = derived(lambda batch: Packing.of(batch.query_mask))

@@ -10,9 +10,9 @@ from typing import ClassVar, Literal, Required, Unpack
 import datasets
 
 from zoo.arguments import Count, Natural
+from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.data.cloze.cutting import Book, Lexicon, cut, read_book
 from zoo.data.cloze.module import ClozeData
-from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import write_cbt
 from zoo.data.corpus import OwnFiles
 from zoo.data.notes import key
@@ -67,7 +67,6 @@ class Books(OwnFiles, ClozeData):
         return cut_source(files, str(path), self.kind, self.stride, self.split) if files else None
 
     def write(self, folder: Path) -> list[Path]:
-        """Writes the questions as files in CBT's form, for `data=cbt data.source=FOLDER`; returns the files."""
         return write_cbt(self.open_source(), folder, self.kind, self.bad_rows())
 
 

@@ -68,7 +68,6 @@ class ChildrensBookTest(Corpus, ClozeData):
         return hub_source(HUB, HUB_SPLITS, HUB_COLUMNS, hub_question, "questions", name=self.kind)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the questions as files of CBT's format, which `data.source=FOLDER` reads. Returns the files."""
         return write_cbt(self.open_source(), folder, self.kind, self.bad_rows())
 
     def from_text(self, files: Sequence[Path]) -> None:

@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Unpack
 
+from zoo.data.cloze.batch import ClozeQuestion
 from zoo.data.cloze.module import ClozeData
-from zoo.data.cloze.question import ClozeQuestion
 from zoo.data.cloze.readers import read_questions
 from zoo.data.cloze.samples import stories
 from zoo.data.corpus import Corpus, CorpusArguments

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.data.cloze.lexicon import names_of, nouns_of, tells_verb
-from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import CANDIDATES, SENTENCES, tokenize
 from zoo.data.encodings import UTF8
 from zoo.data.rows import read_lines
@@ -158,6 +158,5 @@ def _question(
 
 
 def _some(draw: random.Random, words: Sequence[str], count: int, but: set[str]) -> list[str]:
-    """Draws up to `count` of the words that are not in `but`."""
     left = [word for word in words if word not in but]
     return draw.sample(left, min(count, len(left)))

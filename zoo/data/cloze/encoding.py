@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from zoo.arguments import Count
-from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.question import BLANK, ClozeQuestion, Shown
+from zoo.data.cloze.batch import BLANK, ClozeBatch, ClozeQuestion, Shown
 from zoo.data.cloze.readers import parse_line
 from zoo.data.options import Options
 from zoo.data.parts import Along, Number, Stored, Words, lowered

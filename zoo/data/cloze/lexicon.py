@@ -109,7 +109,6 @@ def nouns_of(sentences: Iterable[Sequence[str]]) -> set[str]:
 
 
 def _singulars(word: str) -> set[str]:
-    """Possible singulars of a word."""
     ends = {"s": "", "es": "", "ies": "y", "ves": "f"}
     return {word.removesuffix(end) + single for end, single in ends.items() if word.endswith(end) and len(word) > 3}
 

@@ -10,9 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
-from zoo.data.cloze.batch import ClozeSpec
+from zoo.data.cloze.batch import ClozeQuestion, ClozeSpec
 from zoo.data.cloze.encoding import BLANK_ID, ClozeEncoder, ClozeTextOptions, shown
-from zoo.data.cloze.question import ClozeQuestion
 from zoo.data.notes import key
 from zoo.data.order import Evaluation, Nouns
 from zoo.data.sources import Reading, Source
@@ -35,7 +34,6 @@ class ClozeData(TableData):
     tasks: ClassVar[tuple[str, ...]] = ("cloze",)
     nouns: ClassVar[Nouns] = Nouns("questions", "words")
     encoding = ClozeEncoder
-    text_options = ClozeTextOptions
     length_parts = ("document",)
     text: ClozeTextOptions
     spec: ClozeSpec

@@ -12,7 +12,7 @@ from typing import Any
 import datasets
 
 from zoo.data.cache import write_new
-from zoo.data.cloze.question import BLANK, ClozeQuestion
+from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.data.rows import BadRows, Lines, decode_file, guarded, line_of, parsed_lines, reading
 from zoo.data.sources import Source
 from zoo.data.text.sentences import clean, split_sentences

@@ -5,7 +5,7 @@ Zhang, Zhao and LeCun 2015, https://arxiv.org/abs/1509.01626: 120,000 for traini
 
 from pathlib import Path
 
-from zoo.data.documents.corpus import DocumentCorpus
+from zoo.data.documents.module import DocumentCorpus
 from zoo.data.documents.readers import read_zhang
 from zoo.data.documents.samples import news
 from zoo.data.sources import Source

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch, derived
-from zoo.data.spec import Spec
+from zoo.data.batch import Batch, Spec, derived
 from zoo.layers.packing import Packing
 
 

@@ -83,7 +83,6 @@ class DocumentEncoder(TableEncoder):
         return split_text(one, self.text_options, self.tokenizers["words"]).sentences
 
     def learned_from(self, train: datasets.Dataset, columns: Sequence[str]) -> Iterable[str]:
-        """The sentences of the training documents."""
         texts = map(clean, values_of(train, "text"))
         return chain.from_iterable(
             split_sentences(one, self.text_options.sentences, self.text_options.language) for one in texts

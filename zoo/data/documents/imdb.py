@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from zoo.data.documents.corpus import DocumentCorpus
+from zoo.data.documents.module import DocumentCorpus
 from zoo.data.documents.readers import folder_source, read_tang
 from zoo.data.documents.samples import Document, reviews
 from zoo.data.sources import Source

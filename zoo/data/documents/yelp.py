@@ -8,7 +8,7 @@ https://aclanthology.org/D15-1167, have other reviews: results on one do not com
 from dataclasses import replace
 from pathlib import Path
 
-from zoo.data.documents.corpus import DocumentCorpus
+from zoo.data.documents.module import DocumentCorpus
 from zoo.data.documents.readers import read_tang, read_yelp_json, read_zhang
 from zoo.data.documents.samples import reviews
 from zoo.data.rows import visible

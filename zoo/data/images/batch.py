@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from zoo.data.batch import WritingBatch, derived
-from zoo.data.spec import Spec
+from zoo.data.batch import Spec, WritingBatch, derived
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from zoo.data.batch import WritingBatch, derived
-from zoo.data.spec import Spec
+from zoo.data.batch import Spec, WritingBatch, derived
 from zoo.layers.packing import Packing, without_end
 
 

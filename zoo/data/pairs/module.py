@@ -30,7 +30,6 @@ class PairData(TableData):
     tasks: ClassVar[tuple[str, ...]] = ("translation",)
     nouns: ClassVar[Nouns] = Nouns("pairs", "tokens")
     encoding = PairEncoder
-    text_options = PairTextOptions
     length_parts = SIDES
     filter_keys = "data.text.max_length, max_ratio"
     text: PairTextOptions

@@ -1,13 +1,12 @@
 """The keys of pairs: how both sides become tokens, their columns, and how pairs of your own are split."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from zoo.arguments import Count
-from zoo.data.options import SHARE, Options, Part, SplitOptions
+from zoo.data.options import SHARE, Options, OwnSplitOptions, Part
 from zoo.data.text.options import Language, Size, TokenOptions
 from zoo.errors import ConfigError
 
@@ -77,15 +76,12 @@ class PairColumns(Options):
 
 
 @dataclass(frozen=True)
-class OwnPairSplitOptions(SplitOptions):
+class OwnPairSplitOptions(OwnSplitOptions):
     """Shares for pairs of your own. `val` and `test` may also be files: the path of a second table, or a list of a
     source and a target file."""
 
     val: Part | FileName | Files = 0.1  # type: ignore[assignment]
     test: Part | FileName | Files = 0.1  # type: ignore[assignment]
-
-    def advice(self, missing: Sequence[str], noun: str) -> str:
-        return f"set a separate file as data.split.{missing[-1]}, or use more {noun}"
 
     def files(self, count: int) -> dict[str, list[str]]:
         """The splits that are given by `count` files each. Raises ConfigError for another number of them."""

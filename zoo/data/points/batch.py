@@ -7,8 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from zoo.data.batch import WritingBatch, derived
-from zoo.data.spec import Spec
+from zoo.data.batch import Spec, WritingBatch, derived
 from zoo.layers.packing import Packing
 
 

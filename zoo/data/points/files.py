@@ -17,12 +17,11 @@ from zoo.data.notes import key
 from zoo.data.options import LoaderArguments, OwnSplitOptions, SplitOptions
 from zoo.data.order import Nouns
 from zoo.data.points.batch import PointSpec
-from zoo.data.points.description import IMPROVABLE, facts, shown, tour_length
-from zoo.data.points.encoding import NoText, PointEncoder
+from zoo.data.points.encoding import PointEncoder
 from zoo.data.points.goals import GOALS, TOUR, GoalName
 from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.readers import KINDS, TSPLIB, best_tour, read_sets
-from zoo.data.points.sets import PointSet, into_unit_square
+from zoo.data.points.sets import IMPROVABLE, PointSet, facts, into_unit_square, shown, tour_length
 from zoo.data.readers import kind_of
 from zoo.data.rows import visible
 from zoo.data.sources import SPLITS, Reading, Source, existing, file_source, identity, split_of
@@ -60,10 +59,8 @@ class OwnPoints(OwnFiles, TableData):
     tasks: ClassVar[tuple[str, ...]] = ("pointing",)
     nouns: ClassVar[Nouns] = Nouns("sets", "points")
     encoding = PointEncoder
-    text_options = NoText
     split_options = OwnSplitOptions
     split: OwnSplitOptions
-    length_parts = ()
     spec: PointSpec
     encoder: PointEncoder
 

@@ -12,11 +12,10 @@ from zoo.arguments import Count
 from zoo.data.cache import write_new
 from zoo.data.order import Nouns
 from zoo.data.points.batch import PointBatch, PointSpec
-from zoo.data.points.description import IMPROVABLE, facts, shown, tour_length, written
 from zoo.data.points.encoding import PointEncoder
 from zoo.data.points.goals import GOALS, HULL, ORDER, TOUR, TRIANGULATION, Goal
 from zoo.data.points.goals.tour import EXACT
-from zoo.data.points.sets import FLAT, PointSet, problem
+from zoo.data.points.sets import FLAT, IMPROVABLE, PointSet, facts, problem, shown, tour_length, written
 from zoo.data.streams import Made, Make, Range, StreamArguments, StreamData, range_of
 from zoo.errors import ConfigError
 from zoo.memory import memory, size_of

@@ -55,7 +55,6 @@ class HoldOutOptions(Options):
     questions."""
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
-        """Propose what to do if there are too few training questions."""
         return f"use more {noun}, or set a smaller share as data.split.val"
 
 

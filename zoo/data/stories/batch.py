@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from zoo.data.batch import Batch, derived
-from zoo.data.spec import Spec
+from zoo.data.batch import Batch, Spec, derived
+from zoo.data.stories.story import Shown
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,8 @@ class StoryBatch(Batch):
     """(B,) number of the task of each question in the spec's `tasks`."""
     supporting: Tensor | None = None
     """(B, S) True at the sentences that the answer follows from; None if the data do not have them."""
-    text: tuple[Any, ...] | None = None
-    """A `zoo.data.stories.story.Shown` for each question, as it was written; only for evaluation."""
+    text: tuple[Shown, ...] | None = None
+    """Each question and its story as they were written; only for evaluation."""
     sentence_mask: Tensor = derived(lambda batch: batch.word_mask.any(-1))
     """(B, S) True at sentences that hold a word, a prefix of each story."""
     distinct: Tensor = derived(_distinct)

@@ -15,8 +15,7 @@ from zoo.data.parts import Number, Numbers, Ragged, Stored, Words
 from zoo.data.parts import Shown as ShownPart
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.readers import StoryQuestion, checked, parse_line
-from zoo.data.stories.story import Shown
-from zoo.data.stories.words import Tokenizer, split_words
+from zoo.data.stories.story import Shown, Tokenizer, split_words
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.tokenization import Tokens
 

@@ -19,8 +19,7 @@ from zoo.data.stored import StoredSplit, histogram, numbers_of, values_of
 from zoo.data.stories.batch import StorySpec
 from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
 from zoo.data.stories.stored import SentenceStore, StoredStories
-from zoo.data.stories.story import Story
-from zoo.data.stories.words import answer_form
+from zoo.data.stories.story import Story, answer_form
 from zoo.data.table_data import TableArguments, TableData
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
@@ -86,8 +85,6 @@ class StoryData(TableData):
     tasks: ClassVar[tuple[str, ...]] = ("answering",)
     nouns: ClassVar[Nouns] = Nouns("questions", "words")
     encoding = StoryEncoder
-    text_options = StoryTextOptions
-    length_parts = ()
     every_answer: ClassVar[bool]
     """Whether the vocabulary has the answers of all splits. Otherwise an answer that is not in the training vocabulary
     is an error."""

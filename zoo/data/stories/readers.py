@@ -8,8 +8,7 @@ from typing import Any
 
 from zoo.data.readers import kind_of
 from zoo.data.rows import BadRows, Lines, NeverSkipped, beginning, guarded, json_rows, line_of, parsed_lines
-from zoo.data.stories.story import Line, Story
-from zoo.data.stories.words import answer_form, split_words
+from zoo.data.stories.story import Line, Story, answer_form, split_words
 from zoo.errors import DataError, cut
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
@@ -67,7 +66,6 @@ class StoryBuilder:
         self.bad(place, problem, detail)
 
     def statement(self, place: str, text: str) -> None:
-        """Add a statement."""
         if not split_words(text).forms:
             return self.broken(place, "no text", f"found {text!r}, expected a sentence")
         self.number += 1
@@ -143,7 +141,6 @@ def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> 
 
 
 def _line(story: StoryBuilder, place: str, text: str) -> None:
-    """Add the text of a line in bAbI's format."""
     text, *fields = text.split("\t")
     if len(fields) > 2:
         story.broken(place, "too many tabs", f"found {len(fields)}, {BABI}")

@@ -1,13 +1,13 @@
-"""The keys that define how a text becomes tokens, or sentences of tokens."""
+"""The keys that define how a text becomes tokens, or sentences of tokens, and what sets languages apart."""
 
+import re
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
 from zoo.arguments import Count
 from zoo.data.options import Options
-from zoo.data.text.languages import writing
 from zoo.errors import ConfigError
 
 SUBWORDS = ("bpe", "unigram")  # Tokenizers that are learned from the training texts
@@ -16,6 +16,51 @@ UNSPACED_ADVICE = "text without blanks between words needs data.text.tokenizer=c
 Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de")]
 Size = Annotated[int, Field(ge=6)]
 """The size of a vocabulary: the special tokens, and at least two others."""
+
+
+class Writing(NamedTuple):
+    """How a language is written."""
+
+    spaced: bool = True
+    """Whether words have blanks between them. Otherwise the rules of `words` find none."""
+    bleu: str = "13a"
+    """The tokenizer of sacrebleu that cuts its texts for BLEU."""
+
+
+WRITINGS = {
+    "zh": Writing(spaced=False, bleu="zh"),
+    "yue": Writing(spaced=False, bleu="zh"),
+    "ja": Writing(spaced=False, bleu="ja-mecab"),
+    "ko": Writing(bleu="ko-mecab"),
+    **dict.fromkeys(("th", "lo", "km", "my", "bo"), Writing(spaced=False, bleu="char")),
+}
+"""Languages that differ from `Writing()`, by their primary codes."""
+SHORTER = {
+    "zho": "zh",
+    "chi": "zh",
+    "cmn": "zh",
+    "jpn": "ja",
+    "kor": "ko",
+    "tha": "th",
+    "lao": "lo",
+    "khm": "km",
+    "mya": "my",
+    "bur": "my",
+    "bod": "bo",
+    "tib": "bo",
+}
+"""Codes of two letters for codes of three letters (ISO 639-2 and 639-3)."""
+
+
+def primary(language: str) -> str:
+    """The code of a language without script and country: `zh` for `zh_CN`, `ZH-Hant` and `zho_Hans`."""
+    code = re.split("[_-]", language.lower())[0]
+    return SHORTER.get(code, code)
+
+
+def writing(language: str) -> Writing:
+    """How a language is written, for any form of its code."""
+    return WRITINGS.get(primary(language), Writing())
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from zoo.data.text.languages import primary
-from zoo.data.text.options import SentenceOptions
+from zoo.data.text.options import SentenceOptions, primary
 from zoo.data.text.tokenization import Tokenizer
 from zoo.data.text.word_rules import Punkt
 

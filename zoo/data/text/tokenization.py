@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
-from zoo.data.text.languages import primary
-from zoo.data.text.options import TokenOptions
+from zoo.data.text.options import TokenOptions, primary
 from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN
 from zoo.data.text.word_rules import moses, moses_words, treebank_words
 from zoo.errors import ConfigError, DataError

@@ -73,13 +73,8 @@ class Vocabulary:
         return [self.words[number] for number in ids]
 
     def state(self) -> list[str]:
-        """The words without the special ones, for a checkpoint."""
+        """The words without the special ones, from which the constructor makes this vocabulary again."""
         return self.words[len(self.special) :]
-
-    @classmethod
-    def from_state(cls, state: Sequence[str], special: tuple[str, ...] = READ_SPECIAL) -> Self:
-        """The vocabulary that `state` came from."""
-        return cls(state, special)
 
 
 class Spelling:

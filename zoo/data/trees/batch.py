@@ -12,8 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from zoo.data.batch import Batch
-from zoo.data.spec import Spec
+from zoo.data.batch import Batch, Spec
 from zoo.layers.trees.forest import Forest
 
 NO_LABEL = -1  # Label of a node without a label

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from zoo.data.cloze.question import BLANK, ClozeQuestion
+from zoo.data.cloze.batch import BLANK, ClozeQuestion
 
 KINDS = ("NE", "CN")
 CANDIDATES, OTHERS, TOLD = 10, 5, 10

@@ -1,11 +1,13 @@
-"""The generated reviews: reproducible, labelled by the rule they state, evidence exactly the deciding words."""
+"""The generated reviews and news: labelled by the rule they state, balanced, evidence exactly the deciding words."""
 
 import re
 from collections import Counter
+from itertools import chain
 
 import pytest
 
-from zoo.data.documents.samples import phrases
+from zoo.data.documents.samples import news, phrases
+from zoo.data.documents.samples.news import PATTERNS, TOPICS, WORDS
 from zoo.data.documents.samples.reviews import MAIN_WEIGHT, generate
 
 SOME = list(generate(1500, seed=7))
@@ -82,10 +84,8 @@ def test_shares_of_negation_and_of_evidence():
     phrases_of = [phrase for one in SOME for phrase, _ in opinions(one)]
     negated = sum(any(phrase.startswith(words + " ") for words in NEGATIONS) for phrase in phrases_of) / len(phrases_of)
     assert 0.15 < negated < 0.30
-    marked = sum(sum(map(sum, one.evidence)) for one in SOME) / sum(
-        len(words) for one in SOME for words in one.sentences
-    )
-    assert 0.05 < marked < 0.12  # what attention finds by chance
+    flags = [flag for one in SOME for flag in chain(*one.evidence)]
+    assert 0.05 < sum(flags) / len(flags) < 0.12  # what attention finds by chance
 
 
 def test_every_pattern_is_used_and_shows_the_kind_of_its_sentence():
@@ -104,15 +104,8 @@ def test_every_pattern_is_used_and_shows_the_kind_of_its_sentence():
 
 
 def test_decoys_use_the_same_words_and_are_no_evidence():
-    unmarked = [
-        word
-        for one in SOME
-        for words, evidence in zip(one.sentences, one.evidence, strict=True)
-        for word, marked in zip(words, evidence, strict=True)
-        if not marked
-    ]
-    used = set(unmarked) & {*phrases.GOOD, *phrases.BAD}
-    assert used == {*phrases.GOOD, *phrases.BAD}
+    pairs = [pair for one in SOME for pair in zip(chain(*one.sentences), chain(*one.evidence), strict=True)]
+    assert {word for word, marked in pairs if not marked} >= {*phrases.GOOD, *phrases.BAD}
 
 
 def test_counting_words_is_not_enough():
@@ -126,3 +119,43 @@ def test_counting_words_is_not_enough():
     labels = [one.label for one in SOME]
     counting = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10, max_iter=500))
     assert counting.fit(texts[:1200], labels[:1200]).score(texts[1200:], labels[1200:]) < 0.65
+
+
+# news
+
+
+def test_topics_are_balanced():
+    counts = Counter(item.label for item in news.generate(2000, seed=1))
+    assert set(counts) == set(range(len(TOPICS)))
+    assert all(440 < count < 560 for count in counts.values())
+
+
+def test_evidence_is_the_topics_own_words_in_the_reports():
+    share = []
+    for item in news.generate(500, seed=1):
+        assert [len(words) for words in item.sentences] == [len(flags) for flags in item.evidence]
+        own = {word for phrases in WORDS[TOPICS[item.label]].values() for phrase in phrases for word in phrase.split()}
+        pairs = zip(chain(*item.sentences), chain(*item.evidence), strict=True)
+        decisive = [word for word, flag in pairs if flag]
+        assert decisive and own.issuperset(decisive)
+        share.append(len(decisive) / sum(map(len, item.sentences)))
+    assert 0.05 < sum(share) / len(share) < 0.3
+
+
+def test_other_topics_are_mentioned_too():
+    """Counting which topic's words occur is not what decides."""
+    mentions = 0
+    for item in news.generate(300, seed=1):
+        text = " ".join(word for sentence in item.sentences for word in sentence)
+        others = [topic for n, topic in enumerate(TOPICS) if n != item.label]
+        mentions += any(phrase in text for topic in others for phrase in chain(*WORDS[topic].values()))
+    assert mentions > 270
+
+
+def test_words_are_lower_case_and_every_pattern_is_used():
+    items = list(news.generate(1000, seed=1))
+    words = {word for item in items for sentence in item.sentences for word in sentence}
+    assert all(word == word.lower() and "{" not in word for word in words)
+    first_words = {(sentence[0], sentence[-2]) for item in items for sentence in item.sentences}
+    assert sum(map(len, PATTERNS.values())) == 30
+    assert len(first_words) > 30
