@@ -190,16 +190,6 @@ def test_neighbourhood_by_hand():
     assert both.tolist() == grid("x...", "xx..", "xxx.", ".xxx")
 
 
-@given(queries=st.integers(1, 6), keys=st.integers(1, 6), size=st.integers(1, 8))
-def test_every_cell(queries, keys, size):
-    causal, near = causal_mask(queries, keys), neighbourhood_mask(queries, keys, size)
-    assert causal.shape == near.shape == (queries, keys)
-    for i in range(queries):
-        for j in range(keys):
-            assert causal[i, j].item() == (j <= i + keys - queries)
-            assert near[i, j].item() == (abs(i + keys - queries - j) <= size // 2)
-
-
 @given(queries=st.integers(1, 6), extra=st.integers(0, 6))
 def test_causal_equals_torch_aligned_at_the_end(queries, extra):
     keys = queries + extra

@@ -37,23 +37,6 @@ def test_the_papers_formulas(name, constants, step, share):
 @pytest.mark.parametrize(
     ("name", "constants"),
     [
-        ("linear", dict(k=1.0, slope=1e-3, floor=0.2)),
-        ("exponential", dict(k=0.999)),
-        ("inverse_sigmoid", dict(k=30.0)),
-        ("constant", dict(k=1.0)),
-    ],
-)
-def test_shares_never_rise_and_stay_between_the_floor_and_one(name, constants):
-    share = schedule(name, **constants)
-    shares = [share(step) for step in range(0, 3000, 7)]
-    assert shares == sorted(shares, reverse=True)
-    assert max(shares) <= 1
-    assert min(shares) >= constants.get("floor", 0.0)
-
-
-@pytest.mark.parametrize(
-    ("name", "constants"),
-    [
         ("linear", dict(k=-0.5, slope=1e-3)),
         ("linear", dict(k=1.0)),
         ("exponential", dict(k=1.0)),

@@ -17,10 +17,7 @@ from zoo.errors import ConfigError
 from zoo.objectives import Reinforce, ReinforceCritic, TourLength
 
 SPEC = spec_of("tour")
-SETS = [
-    [[0.1, 0.2], [0.9, 0.1], [0.8, 0.9], [0.2, 0.6]],
-    [[0.5, 0.5], [0.1, 0.9], [0.3, 0.3], [0.9, 0.6]],
-]
+SETS = [[[0.1, 0.2], [0.9, 0.1], [0.8, 0.9], [0.2, 0.6]], [[0.5, 0.5], [0.1, 0.9], [0.3, 0.3], [0.9, 0.6]]]
 TOURS = list(permutations(range(4)))
 
 
@@ -149,10 +146,7 @@ def test_a_critic_brings_the_baseline_near_the_rewards():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        (dict(critic_weight=0.0), "critic_weight=0.0"),
-        (dict(critic=Mean(SPEC)), "expected what makes the critic"),
-    ],
+    [(dict(critic_weight=0.0), "critic_weight=0.0"), (dict(critic=Mean(SPEC)), "expected what makes the critic")],
 )
 def test_options_that_make_no_sense_raise(options, message):
     with pytest.raises(ConfigError, match=message):
