@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.layers.images.test_cells import spec_of
-from tests.layers.plain_cells import looks_at, plain, regular
+from tests.layers.images.test_cells import looks_at, plain, regular, spec_of
 from zoo.data.images.batch import ImageSpec
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.images.encoder import DEVIATION, MEAN, ImageEncoder, image_encoder
