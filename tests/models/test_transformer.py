@@ -8,12 +8,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.families import family_of
 from tests.models.equations import DOUBLE, assert_same_gradients, drop_all
-from zoo.data.pairs.batch import PairBatch, PairSpec
+from zoo.data.pairs.batch import PairSpec
 from zoo.models import Transformer
 from zoo.objectives import SoftFeedback
 
-SPEC = PairSpec(source_size=13, target_size=13, longest_source=9, longest_target=9, shared=True)
+PAIRS = family_of("translation")
+SPEC = dataclasses.replace(PAIRS.spec, source_size=30, shared=True)
 WAYS = [
     {},
     {"norm": "pre"},
@@ -36,17 +38,8 @@ def model(spec=SPEC, seed=0, **way):
     return network
 
 
-def side(lengths, seed, size=13):
-    generator = torch.Generator().manual_seed(seed)
-    length = torch.tensor(lengths)[:, None]
-    mask = torch.arange(max(lengths)) < length
-    ids = torch.randint(4, size, mask.shape, generator=generator).masked_fill(~mask, 0)
-    return ids.masked_fill(torch.arange(max(lengths)) == length - 1, 3), mask
-
-
-def pairs(sources=(5, 1, 7), targets=(4, 8, 1)):
-    target, mask = side(targets, 2)
-    return PairBatch(*side(sources, 1), target=target, target_mask=mask)
+def pairs():
+    return PAIRS.of_sizes(((5, 4), (1, 8), (7, 1)), 1)
 
 
 def weighed(logits):
