@@ -93,6 +93,18 @@ def forced(network, batch, row, ids) -> tuple[list[float], dict[str, Tensor]]:
     return log_probs, {name: torch.cat([a[name][0].detach() for a in seen]) for name in names}
 
 
+def assert_recomputable(network, batch, row, hypothesis) -> list[float]:
+    """Log-probability, attention and alignment are those of reading the ids one by one; the log-probability of each."""
+    log_probs, attention = forced(network, batch, row, hypothesis.ids)
+    assert not {SPEC.padding, SPEC.begin} & set(hypothesis.ids)
+    assert hypothesis.finished == (hypothesis.ids[-1] == SPEC.end) and SPEC.end not in hypothesis.ids[:-1]
+    assert abs(hypothesis.log_prob - sum(log_probs)) < 1e-10
+    torch.testing.assert_close(hypothesis.attention, attention, rtol=0, atol=1e-12)
+    torch.testing.assert_close(hypothesis.alignment, sum(attention.values()) / len(attention))
+    assert not any(weights.requires_grad for weights in hypothesis.attention.values())
+    return log_probs
+
+
 def every_sequence(network, batch, row, longest: int):
     """All sequences of writable tokens that end, of at most `longest` tokens: (ids, log-probabilities, attention with
     one row (S,) of its mean over layers and heads a token), each found by its own path of single steps."""

@@ -1,23 +1,10 @@
 """Parts of networks that point: tables of tokens, scores of packed queries, glimpses, logits, names of positions."""
 
-import pytest
 import torch
 
 from tests.families import family_of
-from tests.layers.compared import assert_equal
-from zoo.attention import AdditiveScore, masked_softmax
 from zoo.layers.packing import Packing
-from zoo.layers.pointing import (
-    PointReader,
-    PositionEmbedding,
-    PositionVocabulary,
-    at_places,
-    glimpse_of,
-    read_tokens,
-    scores_of,
-    token_logits,
-    token_table,
-)
+from zoo.layers.pointing import PositionEmbedding, PositionVocabulary, at_places, read_tokens, token_logits, token_table
 
 POINTS = family_of("pointing")
 DOUBLE = torch.float64
@@ -32,42 +19,6 @@ def test_a_table_has_rows_for_padding_begin_end_and_points():
     packing = Packing.of(torch.tensor([[True, False], [True, True]]))
     packed = read_tokens(torch.tensor([[3, 0], [1, 4]]), table, packing)
     assert torch.equal(packing.unpack(packed), torch.tensor([[[0.0, 1], [0, 0]], [[7, 8], [8, 9]]]))
-
-
-@pytest.mark.parametrize("embedding_dim", [0, 4])
-def test_a_reader_reads_tokens_as_their_points(embedding_dim):
-    torch.manual_seed(0)
-    reader, batch = PointReader(2, embedding_dim).double(), POINTS.batch(3)
-    table = reader.table(batch.points)
-    assert table.shape == (len(batch), 10, 4)
-    read, _, packing = batch.forced
-    slow = token_table(reader(batch.points), reader.begin)
-    torch.testing.assert_close(reader.tokens(read, table, packing), read_tokens(read, slow, packing))
-    torch.testing.assert_close(reader.tokens(read, table), read_tokens(read, slow))
-    mean = torch.rand(len(batch), 2, 10, dtype=DOUBLE).softmax(-1)
-    torch.testing.assert_close(reader.tokens(mean, table), read_tokens(mean, slow))
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_scores_of_packed_queries_are_those_of_the_score(seed):
-    torch.manual_seed(seed)
-    batch, score = POINTS.batch(seed), AdditiveScore(4, 5, 6).double()
-    packing, width = batch.target_packing, batch.memory_mask.shape[1]
-    queries = torch.randn(len(packing.cell), 4, dtype=DOUBLE, requires_grad=True)
-    keys = score.prepare(torch.randn(len(batch), width, 5, dtype=DOUBLE))
-    found = scores_of(score, queries, keys, packing)
-    expected = packing.pack(score(packing.unpack(queries), keys))
-    assert_equal((found,), (expected,), queries, score, tolerance=1e-12)
-
-    values, mask = torch.randn(len(batch), width, 3, dtype=DOUBLE), batch.content_mask
-    glimpses = glimpse_of(score, queries, keys, values, mask, packing)
-    weights = masked_softmax(score(packing.unpack(queries), keys), mask[:, None])
-    torch.testing.assert_close(glimpses, packing.pack(weights @ values), rtol=1e-12, atol=1e-12)
-
-    asked = packing.unpack(queries)  # as if its steps were hypotheses
-    torch.testing.assert_close(scores_of(score, asked, keys), score(asked, keys), rtol=1e-12, atol=1e-12)
-    seen = glimpse_of(score, asked, keys, values, mask)
-    torch.testing.assert_close(seen, weights @ values, rtol=1e-12, atol=1e-12)
 
 
 def test_the_end_stands_before_the_points():

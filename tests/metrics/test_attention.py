@@ -6,10 +6,7 @@ import torch
 from zoo.metrics import AlignmentErrorRate, AttentionRecall, PointingGame, uniform_rows, uniform_weights
 
 WEIGHTS = torch.tensor(
-    [
-        [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.1, 0.8, 0.1]],
-        [[0.6, 0.4, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
-    ]
+    [[[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.1, 0.8, 0.1]], [[0.6, 0.4, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]
 )
 ALIGNMENT = torch.tensor(
     [

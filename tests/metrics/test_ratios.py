@@ -2,8 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from zoo.metrics import (
     AlignmentErrorRate,
@@ -15,6 +17,7 @@ from zoo.metrics import (
     Share,
     TokenLoss,
 )
+from zoo.metrics.pearson import Pearson
 from zoo.metrics.ratios import GroupMeans, PolarAccuracy, TaskErrors, failed_tasks, mean_error
 
 FINE = (-1, -1, 0, 1, 1)
@@ -120,3 +123,15 @@ def test_fine_classes_are_merged_as_in_corenlp():
 def test_two_classes_are_compared_alone():
     # neutral is likeliest, and positive before negative
     assert polar((-1, 0, 1), [[0.1, 0.6, 0.3]] * 3, [2, 0, 1]) == 1 / 2
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-6])
+def test_is_scipys_whatever_the_batches(spread):
+    draw = np.random.default_rng(0)
+    true = draw.uniform(1, 5, 100).round(1).astype(np.float32)
+    guess = (3.2 + spread * (true + draw.normal(0, 1, 100))).astype(np.float32)
+    metric = Pearson()
+    for part in np.split(np.arange(100), [1, 30, 77]):
+        metric.update(torch.tensor(guess[part]), torch.tensor(true[part]))
+    expected = stats.pearsonr(guess.astype(float), true.astype(float)).statistic
+    assert metric.compute().item() == pytest.approx(expected, abs=1e-7)

@@ -1,54 +1,139 @@
-"""ConvS2S against the paper's equations written as loops over single sentences, in values and gradients."""
+"""ConvS2S against the paper's equations as loops over sentences, its convolutions and weight norm against torch's."""
+
+import math
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils import parametrizations
 
 from tests.contract import by_steps
-from tests.models.conv_s2s_loops import (
-    DEEP,
-    SOURCES,
-    SPEC,
-    TARGETS,
-    WIDE,
-    batch_of,
-    build,
-    decode,
-    encode,
-    literal,
-    probe,
-)
-from tests.models.equations import assert_drops, assert_same_gradients, halve
+from tests.families import family_of
+from tests.layers.compared import assert_equal
+from tests.models.equations import DOUBLE, assert_drops, assert_same_gradients, halve, pairs_of, stacked
 from zoo.data.pairs.batch import PairSpec
+from zoo.layers.packing import Packing
 from zoo.models import ConvS2S
+from zoo.models.conv_s2s import GatedConvolution, WeightNormLinear, window_index, windows
+
+PAIRS = family_of("translation")
+SPEC, BATCH = PAIRS.spec, PAIRS.batch(1, empty=False)
+SMALL = {"embedding_dim": 6, "hidden_dim": 5, "output_dim": 4, "positions": 12, "dropout": 0.0}
+DEEP = {**SMALL, "encoder_layers": 2, "decoder_layers": 3}
+WIDE = {**SMALL, "encoder_layers": [[4, 3], [6, 1], [6, 5]], "decoder_layers": [[4, 2], [7, 3], [7, 1]]}
 
 
-@pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
+def build(settings, seed=0):
+    """A model of doubles with every parameter away from its start."""
+    torch.manual_seed(seed)
+    model = ConvS2S(SPEC, **settings).to(DOUBLE).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith(("length", "bias")):
+                parameter.add_(0.3 * torch.randn_like(parameter))
+    return model
+
+
+def matrix(linear):
+    """W of V and g, row by row."""
+    rows = zip(linear.length, linear.direction, strict=True)
+    return torch.stack([g * v / v.square().sum().sqrt() for g, v in rows])
+
+
+def affine(linear, x):
+    return matrix(linear) @ x + linear.bias
+
+
+def convolve(convolution, frames, before, after):
+    """[A; B] of all positions by torch's convolution, then A * sigmoid(B)."""
+    kernel, channels = convolution.kernel, len(frames[0])
+    weight = matrix(convolution).view(-1, kernel, channels).transpose(1, 2)
+    x = torch.cat([frames[0].new_zeros(before, channels), torch.stack(frames), frames[0].new_zeros(after, channels)])
+    sums = F.conv1d(x.T[None], weight, convolution.bias)[0].T
+    width = sums.shape[1] // 2
+    return [row[:width] * (1 / (1 + (-row[width:]).exp())) for row in sums]
+
+
+def through(block, x):
+    return x if block.residual is None else affine(block.residual, x)
+
+
+def embedded(words, positions, ids):
+    return [words.weight[token] + positions.weight[min(i, len(positions.weight) - 1)] for i, token in enumerate(ids)]
+
+
+def encode(model, source, keep=1.0):
+    """z and e of each source word; `keep` multiplies what is dropped out."""
+    e = [keep * x for x in embedded(model.source_embedding, model.source_positions, source)]
+    h = [affine(model.encoder_in, x) for x in e]
+    for block in model.encoder:
+        k = block.convolution.kernel
+        y = convolve(block.convolution, [keep * x for x in h], k // 2, k // 2)
+        h = [(new + through(block, old)) * math.sqrt(0.5) for new, old in zip(y, h, strict=True)]
+    return [affine(model.encoder_out, x) for x in h], e
+
+
+def decode(model, z, e, read, keep=1.0):
+    """The logits of each target position, and the weights of each layer."""
+    g = [keep * x for x in embedded(model.target_embedding, model.target_positions, read)]
+    h, weights = [affine(model.decoder_in, x) for x in g], []
+    for block in model.decoder:
+        y = convolve(block.convolution, [keep * x for x in h], block.convolution.kernel - 1, 0)
+        after, rows = [], []
+        for i, new in enumerate(y):
+            d = (affine(block.query, new) + g[i]) * math.sqrt(0.5)
+            exponentials = [(d @ z[j]).exp() for j in range(len(z))]
+            a = [value / sum(exponentials) for value in exponentials]
+            c = sum(a[j] * (z[j] + e[j]) * math.sqrt(0.5) for j in range(len(z)))
+            c = c * len(z) * math.sqrt(1 / len(z))
+            new = (affine(block.context, c) + new) * math.sqrt(0.5)
+            after.append((new + through(block, h[i])) * math.sqrt(0.5))
+            rows.append(torch.stack(a))
+        h = after
+        weights.append(torch.stack(rows))
+    return torch.stack([affine(model.vocabulary, keep * affine(model.decoder_out, x)) for x in h]), weights
+
+
+def literal(model, source, read, factor):
+    """Logits and weights of one pair; the gradient into z times `factor`."""
+    z, e = encode(model, source)
+    return decode(model, [factor * x + (1 - factor) * x.detach() for x in z], e, read)
+
+
+@pytest.mark.parametrize(
+    "settings", [DEEP, WIDE, DEEP | {"positions": 3}], ids=["one width", "many widths", "longer than the tables"]
+)
 def test_equals_the_equations_written_as_loops(settings):
-    model, batch = build(settings), batch_of(SOURCES, TARGETS)
-    output, weight = model(batch), probe(batch)
-    logits, layers = batch.target_packing.unpack(output.logits), len(model.decoder)
-    assert set(output.attention) == {f"source.{layer}" for layer in range(layers)}
-    loss = 0.0
-    for b, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
-        expected, weights = literal(model, source, target, 1 / (2 * layers))
-        torch.testing.assert_close(logits[b, : len(target)], expected, rtol=1e-10, atol=1e-10)
-        for layer, a in enumerate(weights):
-            found = output.attention[f"source.{layer}"][b]
-            torch.testing.assert_close(found[: len(target), : len(source)], a, rtol=1e-10, atol=1e-10)
-            assert (found[len(target) :] == 0).all()
-            assert (found[:, len(source) :] == 0).all()
-        loss = loss + (expected * weight[b, : len(target)]).sum()
-    assert_same_gradients(model, (logits * weight).sum(), loss)
+    """A position behind a table takes its last row."""
+    model = build(settings)
+    output, layers = model(BATCH), len(model.decoder)
+    logits, weights = zip(*(literal(model, *pair, 1 / (2 * layers)) for pair in pairs_of(BATCH)), strict=True)
+    for layer in range(layers):
+        rows = zip(logits, (one[layer] for one in weights), strict=True)
+        expected, attended = stacked(BATCH, list(rows))
+        assert_close(output.attention[f"source.{layer}"], attended)
+    assert_close(output.logits, expected)
+    random = torch.randn_like(expected)
+    assert_same_gradients(model, (output.logits * random).sum(), (expected * random).sum())
+    log_probs, _ = by_steps(model, BATCH, PAIRS.without_targets(BATCH))
+    assert_close(BATCH.target_packing.pack(log_probs), expected.log_softmax(-1))
 
 
-def test_a_position_behind_the_table_takes_its_last_row():
-    model = build({**DEEP, "positions": 3})
-    source, target = [4, 5, 6, 7, 8, 3], [5, 6, 7, 8, 9, 3]
-    batch = batch_of([source], [target])
-    expected, _ = literal(model, source, target, 1.0)
-    log_probs, _ = by_steps(model, batch, batch_of([source]))
-    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-10, atol=1e-10)
-    torch.testing.assert_close(log_probs[0], expected.log_softmax(-1), rtol=1e-10, atol=1e-10)
+def assert_close(found, expected):
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_dropout_stands_before_every_convolution_behind_the_embeddings_and_before_the_vocabulary(monkeypatch):
+    halve(monkeypatch)
+    model = build(WIDE)
+    model.dropout.p = 0.5
+    rows = [
+        (decode(model, *encode(model, source, keep=0.5), read, keep=0.5)[0], None) for source, read in pairs_of(BATCH)
+    ]
+    assert_drops(model, build(WIDE), BATCH, rows, PAIRS.without_targets(BATCH))
 
 
 def test_the_start_is_the_papers():
@@ -86,15 +171,6 @@ def test_the_start_is_the_papers():
     assert parts == {*deviations, *tables}  # nothing has plain weights but the look-up tables
 
 
-def test_dropout_stands_before_every_convolution_behind_the_embeddings_and_before_the_vocabulary(monkeypatch):
-    halve(monkeypatch)
-    model, batch = build(WIDE), batch_of([SOURCES[0]], [TARGETS[1]])
-    model.dropout.p = 0.5
-    z, e = encode(model, SOURCES[0], keep=0.5)
-    rows = [(decode(model, z, e, TARGETS[1], keep=0.5)[0], None)]
-    assert_drops(model, build(WIDE), batch, rows, batch_of([SOURCES[0]]))
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -109,3 +185,112 @@ def test_dropout_stands_before_every_convolution_behind_the_embeddings_and_befor
 def test_wrong_sizes_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         ConvS2S(SPEC, **{**DEEP, **settings})
+
+
+# Convolutions and weight norm
+
+ROWS = [4, 0, 1, 7, 3, 3]
+
+
+def packing_of(lengths):
+    return Packing.of(torch.arange(max([*lengths, 1])) < torch.tensor(lengths)[:, None])
+
+
+def ours(convolution, grid, packing, causal):
+    index = window_index(packing, convolution.kernel, causal=causal)
+    return convolution(windows(packing.pack(grid), index))
+
+
+def torchs(convolution, grid, packing, causal):
+    """Outputs of torch's convolution of each row without padding."""
+    kernel, channels = convolution.kernel, grid.shape[-1]
+    weight = convolution.weight().view(-1, kernel, channels).transpose(1, 2)
+    output = grid.new_zeros(*grid.shape[:2], len(convolution.bias) // 2)
+    for row, length in enumerate(ROWS):
+        if length:
+            before, after = (kernel - 1, 0) if causal else (kernel // 2, kernel // 2)
+            frames = F.pad(grid[row, :length].T, (before, after))
+            a, b = F.conv1d(frames[None], weight, convolution.bias)[0].T.chunk(2, 1)
+            output[row, :length] = a * b.sigmoid()
+    return packing.pack(output)
+
+
+@pytest.mark.parametrize(("kernel", "causal"), [(1, False), (3, False), (5, False), (1, True), (2, True), (5, True)])
+def test_equals_torchs_convolution_of_each_row_alone(kernel, causal):
+    torch.manual_seed(0)
+    packing = packing_of(ROWS)
+    convolution = GatedConvolution(4, 3, kernel).to(DOUBLE)
+    nn.init.normal_(convolution.bias)
+    grid = torch.randn(*packing.shape, 4, dtype=DOUBLE, requires_grad=True)  # padding is not read
+    results = [(run(convolution, grid, packing, causal),) for run in (ours, torchs)]
+    assert_equal(*results, grid, convolution, tolerance=1e-12)
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=5), st.integers(1, 7), st.booleans())
+def test_a_window_holds_its_own_rows_frames_in_order_and_zeros_elsewhere(lengths, kernel, causal):
+    kernel += not causal and kernel % 2 == 0
+    packing = packing_of(lengths)
+    grid = 1 + torch.arange(packing.shape[0] * packing.shape[1]).view(packing.shape)  # every frame another number
+    found = windows(packing.pack(grid)[:, None], window_index(packing, kernel, causal=causal))
+    before = kernel - 1 if causal else kernel // 2
+    for cell, window in zip(packing.cell.tolist(), found.tolist(), strict=True):
+        row, time = divmod(cell, packing.shape[1])
+        steps = range(time - before, time - before + kernel)
+        assert window == [int(grid[row, step]) if 0 <= step < lengths[row] else 0 for step in steps]
+
+
+def test_a_centred_window_of_even_size_has_no_middle():
+    with pytest.raises(ValueError, match="odd number of frames, got 4"):
+        window_index(packing_of([3]), 4, causal=False)
+    assert window_index(packing_of([3]), 4, causal=True).tolist() == [[3, 3, 3, 0], [3, 3, 0, 1], [3, 0, 1, 2]]
+
+
+def test_no_positions_at_all():
+    packing = packing_of([0, 0])
+    convolution = GatedConvolution(4, 3, 3)
+    output = ours(convolution, torch.randn(*packing.shape, 4), packing, causal=True)
+    assert output.shape == (0, 3)
+    output.sum().backward()
+    assert all((weight.grad == 0).all() for weight in convolution.parameters())  # present, as DDP requires
+
+
+def normed(theirs, direction, length, bias):
+    """One of torch's layers under its weight norm with these parameters, as a function."""
+    names = {"parametrizations.weight.original0": length, "parametrizations.weight.original1": direction, "bias": bias}
+    return lambda x: torch.func.functional_call(parametrizations.weight_norm(theirs), names, (x,))
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_weight_norm_is_torchs_in_value_and_gradient(scaled):
+    torch.manual_seed(0)
+    linear = WeightNormLinear(5, 4).to(DOUBLE)
+    for parameter in linear.parameters():
+        nn.init.normal_(parameter)
+    x = torch.randn(2, 3, 5, dtype=DOUBLE, requires_grad=True)
+    theirs = normed(nn.Linear(5, 4, dtype=DOUBLE), linear.direction, linear.length[:, None], linear.bias)
+    y = linear(x, linear.scale()) if scaled else linear(x)
+    assert_equal((y,), (theirs(x),), x, linear, tolerance=1e-12)
+
+
+def test_a_convolutions_norm_is_of_the_whole_window():
+    """torch's weight norm of nn.Conv1d with dim 0: over kernel and input channels of each output unit."""
+    torch.manual_seed(0)
+    convolution, x = GatedConvolution(3, 2, 5).to(DOUBLE), torch.randn(1, 3, 9, dtype=DOUBLE)
+    nn.init.normal_(convolution.length)
+    direction = convolution.direction.view(4, 5, 3).transpose(1, 2)
+    theirs = normed(nn.Conv1d(3, 4, 5, dtype=DOUBLE), direction, convolution.length[:, None, None], convolution.bias)
+    weight = convolution.weight().view(4, 5, 3).transpose(1, 2)
+    assert_close(F.conv1d(x, weight, convolution.bias), theirs(x))
+
+
+def test_at_the_start_the_weights_are_normal_and_the_lengths_theirs():
+    torch.manual_seed(0)
+    for module, deviation in (
+        (WeightNormLinear(256, 400), 1 / 16),
+        (GatedConvolution(100, 200, 4, gain=2.0), 0.005**0.5),
+    ):
+        torch.testing.assert_close(module.weight(), module.direction)
+        assert (module.bias == 0).all()
+        weight = module.weight().detach()
+        assert abs(float(weight.std()) / deviation - 1) < 0.02
+        assert abs(float(weight.mean())) < 0.02 * deviation

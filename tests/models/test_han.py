@@ -3,11 +3,10 @@
 import pytest
 import torch
 
+from tests.families import family_of
 from tests.models.equations import both_directions, halve, linear
-from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.models import HAN
 
-SPEC = DocumentSpec(vocabulary_size=30, classes=("a", "b", "c"))
 SMALL = {
     "embedding_dim": 4,
     "word_hidden_dim": 3,
@@ -17,18 +16,8 @@ SMALL = {
 }
 
 
-def batch_of(documents):
-    """A padded batch from documents given as lists of sentences of word ids."""
-    sentences = max(len(document) for document in documents)
-    width = max(len(sentence) for document in documents for sentence in document)
-    words = torch.zeros(len(documents), sentences, width, dtype=torch.long)
-    for b, document in enumerate(documents):
-        for s, sentence in enumerate(document):
-            words[b, s, : len(sentence)] = torch.tensor(sentence)
-    return DocumentBatch(words, words != 0)
-
-
-DOCUMENTS = [[[2, 3, 4], [5]], [[6, 2]], [[7, 8, 9, 10, 2], [3, 3], [11, 12, 13]]]
+FAMILY = family_of("classification")
+BATCH = FAMILY.part(FAMILY.batch(1), [0, 1, 2, 3])
 
 
 def attend(pool, hidden):
@@ -44,9 +33,10 @@ def test_equals_the_equations_written_as_loops(keep, monkeypatch):
     """In training too, where dropout halves words, sentences and documents."""
     halve(monkeypatch)
     torch.manual_seed(0)
-    model = HAN(SPEC, **SMALL, dropout=0.5).double().train(keep < 1)
-    output = model(batch_of(DOCUMENTS))
-    for b, document in enumerate(DOCUMENTS):
+    model = HAN(FAMILY.spec, **SMALL, dropout=0.5).double().train(keep < 1)
+    output = model(BATCH)
+    for b, rows in enumerate(zip(BATCH.words, BATCH.word_mask, strict=True)):
+        document = [words[mask].tolist() for words, mask in zip(*rows, strict=True) if mask.any()]
         sentence_vectors = []
         for s, sentence in enumerate(document):
             words = [keep * model.embedding.weight[w] for w in sentence]
@@ -59,6 +49,6 @@ def test_equals_the_equations_written_as_loops(keep, monkeypatch):
 
 
 def test_max_pooling_has_no_weights_and_no_attention_parameters():
-    model = HAN(SPEC, **SMALL, word_pooling="max", sentence_pooling="max")
-    assert model(batch_of(DOCUMENTS)).attention == {}
+    model = HAN(FAMILY.spec, **SMALL, word_pooling="max", sentence_pooling="max")
+    assert model(BATCH).attention == {}
     assert not [name for name, _ in model.named_parameters() if "attention" in name]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import zoo
-from tests.contract import equal
+from tests.contract import by_steps, equal
 from tests.families import family_of
 from tests.run.programs import TINY_PAIRS, launch
 from zoo.attention import SCORES, DotScore, Form, GeneralScore, score
@@ -58,12 +58,8 @@ def test_a_score_of_ones_own_is_used_in_training_and_in_steps_alike(cls, options
     plain = found(built(cls, options, "dot"))["log_probs"]
     ours = found(network)
     assert not torch.allclose(ours["log_probs"], plain)  # what DoubledDot inherits is not taken for its own form
-    state, log_probs = network.start(batch), []
-    for tokens in batch.target_input.split(1, 1):
-        step = network.step(tokens, state)
-        state = step.state
-        log_probs.append(step.log_probs[:, 0])
-    equal(ours["log_probs"], batch.target_packing.pack(torch.stack(log_probs, 1)))
+    log_probs, _ = by_steps(network, batch, FAMILY.without_targets(batch))
+    equal(ours["log_probs"], batch.target_packing.pack(log_probs))
 
 
 def test_attention_is_left_out_of_the_walk_where_nobody_asks():
@@ -113,10 +109,7 @@ def test_a_form_is_not_inherited_by_what_computes_something_else():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (
-            "aditive",
-            r"score=aditive: expected dot, .* a class of your own, found 'aditive'; did you mean 'add",
-        ),
+        ("aditive", r"score=aditive: expected dot, .* a class of your own, found 'aditive'; did you mean 'add"),
         (
             "nowhere.MyScore",
             "score: nowhere.MyScore cannot be imported: No module named 'nowhere'; expected one of dot, ",

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 import torch
 
+from tests.catalogue import MODELS
 from tests.families import family_of
 from tests.models.cells import ENCODER, PIXELS, SMALL, TRAINED
 from tests.models.equations import assert_deviation, assert_orthogonal, glorot
@@ -14,25 +15,7 @@ from tests.models.test_tree_networks import DEPENDENCIES
 from zoo.data.cloze.batch import ClozeSpec
 from zoo.data.images.batch import ImageSpec
 from zoo.data.pairs.batch import PairSpec
-from zoo.models import (
-    MVRNN,
-    RNTN,
-    AoAReader,
-    ASReader,
-    CaptionRNNSearch,
-    CaptionTransformer,
-    EncoderDecoder,
-    Luong,
-    PhraseLSTM,
-    PointerNet,
-    Recursive,
-    RNNSearch,
-    Seq2SeqLSTM,
-    ShowAndTell,
-    ShowAttendTell,
-    Transformer,
-    TreeLSTM,
-)
+from zoo.models import ShowAttendTell
 
 PAIRS = PairSpec(400, 500, 9, 9)
 QUESTIONS = ClozeSpec(vocabulary_size=500, blank=2)
@@ -151,23 +134,23 @@ DEEP = SIZES | {"num_layers": 2}
 SQUARE = {"encoder": ENCODER, "embedding_dim": 64, "hidden_dim": 64, "attention_dim": 64, "init": "paper"}
 STARTS = {
     "aoa_reader": (
-        AoAReader, QUESTIONS, {"embedding_dim": 16, "hidden_dim": 12},
+        QUESTIONS, {"embedding_dim": 16, "hidden_dim": 12},
         {"embedding": partial(uniform, bound=0.05, zero_row=0), "bias": zero, "weight": ORTHOGONAL[3]},
     ),
     "as_reader": (
-        ASReader, QUESTIONS, {"embedding_dim": 200, "hidden_dim": 12},
+        QUESTIONS, {"embedding_dim": 200, "hidden_dim": 12},
         {"embedding": partial(uniform, bound=0.1, zero_row=0), "bias": zero, "weight": ORTHOGONAL[3]},
     ),
     "luong in a range": (
-        Luong, PAIRS, DEEP | {"attention": "local_p", "init_range": 0.1},
+        PAIRS, DEEP | {"attention": "local_p", "init_range": 0.1},
         {"embedding": partial(uniform, bound=0.1, zero_row=0), "": partial(uniform, bound=0.1)},
     ),
     "luong": (
-        Luong, PAIRS, DEEP | {"init_range": None},
+        PAIRS, DEEP | {"init_range": None},
         LSTMS | {"embedding": words(), "attentional|vocabulary.weight": GAIN, "score|vocabulary.bias": any_start},
     ),
     "mv_rnn": (
-        MVRNN, TREES, {"hidden_dim": 100},
+        TREES, {"hidden_dim": 100},
         {
             "composition.weight|of_matrices": partial(blocks, identity=0.5, noise=0.05),
             "factors": partial(normal, deviation=0.1),
@@ -176,21 +159,19 @@ STARTS = {
             "bias|head": any_start,
         },
     ),
-    "mv_rnn with full matrices": (MVRNN, TREES, {"rank": None}, {"matrix": identities, "": any_start}),
+    "mv_rnn with full matrices": (TREES, {"rank": None}, {"matrix": identities, "": any_start}),
     "phrase_lstm": (
-        PhraseLSTM, TREES, {"hidden_dim": 50, "embedding_dim": 40, "layers": 2, "init_range": 0.25},
+        TREES, {"hidden_dim": 50, "embedding_dim": 40, "layers": 2, "init_range": 0.25},
         LSTMS | {"embedding": partial(uniform, bound=0.25, zero_row=0), "head": any_start},
     ),
-    "pointer_net in a range": (PointerNet, POINTS, SIZES, {"": partial(uniform, bound=0.08)}),
-    "pointer_net": (
-        PointerNet, POINTS, SIZES | {"init_range": None}, LSTMS | {"projection": GAIN, "": any_start}
-    ),
+    "pointer_net in a range": (POINTS, SIZES, {"": partial(uniform, bound=0.08)}),
+    "pointer_net": (POINTS, SIZES | {"init_range": None}, LSTMS | {"projection": GAIN, "": any_start}),
     "recursive": (
-        Recursive, TREES, {"hidden_dim": 100},
+        TREES, {"hidden_dim": 100},
         {"composition.weight": partial(blocks, identity=0.5, noise=0.05), "": any_start},
     ),
     "rntn as released": (
-        RNTN, TREES, {},
+        TREES, {},
         {
             "composition.weight": partial(blocks, identity=1.0, noise=0.1),
             "tensor": partial(uniform, bound=0.01),
@@ -200,24 +181,24 @@ STARTS = {
         },
     ),
     "seq2seq_lstm in a range": (
-        Seq2SeqLSTM, PAIRS, DEEP,
+        PAIRS, DEEP,
         {"embedding": partial(uniform, bound=0.08, zero_row=0), "": partial(uniform, bound=0.08)},
     ),
     "seq2seq_lstm": (
-        Seq2SeqLSTM, PAIRS, DEEP | {"init_range": None},
+        PAIRS, DEEP | {"init_range": None},
         LSTMS | {"embedding": words(), "vocabulary.weight": GAIN, "vocabulary.bias": any_start},
     ),
     "show_and_tell in a range": (
-        ShowAndTell, MANY, WIDE | SIZES | {"init_range": 0.08},
+        MANY, WIDE | SIZES | {"init_range": 0.08},
         {"^encoder": one, "embedding": partial(uniform, bound=0.08, zero_row=0), "": partial(uniform, bound=0.08)},
     ),
     "show_and_tell": (
-        ShowAndTell, MANY, WIDE | SIZES,
+        MANY, WIDE | SIZES,
         {"^encoder": one, **LSTMS, "image": xavier, "embedding": words(), "vocabulary.weight": GAIN, "bias": any_start},
     ),
     # The authors draw the gates of Z as one matrix, D by 4 n, which is not square; those of W one by one.
     "show_attend_tell with square matrices": (
-        ShowAttendTell, replace(CELLS, channels=64), SQUARE,
+        replace(CELLS, channels=64), SQUARE,
         {
             "^key.weight|decoder_context": partial(normal, deviation=0.01),
             "decoder_(token|state).weight": ORTHOGONAL[4],
@@ -226,45 +207,37 @@ STARTS = {
         },
     ),
     "tree_lstm": (
-        TreeLSTM, TREES, {"init_range": 0.25},
+        TREES, {"init_range": 0.25},
         {"embedding": partial(uniform, bound=0.25, zero_row=0), "^bias": zero, "": any_start},
     ),
     "tree_lstm over dependencies": (
-        TreeLSTM, DEPENDENCIES, {"init_range": 0.25, "biases": "two"},
+        DEPENDENCIES, {"init_range": 0.25, "biases": "two"},
         {"embedding": partial(uniform, bound=0.25, zero_row=0), "^bias": zero, "": any_start},
     ),
 }  # fmt: skip
 for paper in (False, True):
     way = {"init": "paper" if paper else "orthogonal"}
     many = SIZES | {"maxout_dim": 50} | way
-    STARTS[f"encoder_decoder {way}"] = (
-        EncoderDecoder, PAIRS, many,
-        {
-            "bias": zero,
-            "coder.weight_hh": ORTHOGONAL[3],
-            "coder.weight_ih": drawn(paper, 3),
-            "source_embedding": words(paper=paper),
-            "target_embedding": words(PAIRS.begin, paper=paper),
-            "weight": drawn(paper),
-        },
-    )  # fmt: skip
+    gates = {"bias": zero, "coder.weight_hh": ORTHOGONAL[3], "coder.weight_ih": drawn(paper, 3)}
+    tables = {"source_embedding": words(paper=paper), "target_embedding": words(PAIRS.begin, paper=paper)}
+    STARTS[f"encoder_decoder {way}"] = PAIRS, many, gates | tables | {"weight": drawn(paper)}
     attends = many | {"attention_dim": 70}
-    STARTS[f"rnnsearch {way}"] = RNNSearch, PAIRS, attends, rnnsearch(paper)
-    STARTS[f"caption_rnnsearch {way}"] = CaptionRNNSearch, MANY, WIDE | attends, rnnsearch(paper)
+    STARTS[f"rnnsearch {way}"] = PAIRS, attends, rnnsearch(paper)
+    STARTS[f"caption_rnnsearch {way}"] = MANY, WIDE | attends, rnnsearch(paper)
     options = SIZES | way | {"encoder": ENCODER, "attention_dim": 70, "energy": "deep_tanh", "gate": "vector"}
-    STARTS[f"show_attend_tell {way}"] = ShowAttendTell, CELLS, options, show_attend_tell(paper)
+    STARTS[f"show_attend_tell {way}"] = CELLS, options, show_attend_tell(paper)
 for positions in ("sinusoidal", "learned"):
     narrow = {"hidden_dim": 64, "layers": 1, "heads": 4, "feedforward_dim": 96, "positions": positions}
-    rules = transformer(positions)
-    STARTS[f"transformer {positions}"] = Transformer, PairSpec(500, 400, 200, 300), narrow, rules
-    STARTS[f"caption_transformer {positions}"] = CaptionTransformer, LONG, WIDE | narrow | {"encoder_layers": 1}, rules
+    STARTS[f"transformer {positions}"] = PairSpec(500, 400, 200, 300), narrow, transformer(positions)
+    STARTS[f"caption_transformer {positions}"] = LONG, WIDE | narrow | {"encoder_layers": 1}, transformer(positions)
 
 
 @pytest.mark.parametrize("name", STARTS)
 def test_start(name):
-    cls, spec, options, rules = STARTS[name]
+    """A name begins with that of the network."""
+    spec, options, rules = STARTS[name]
     torch.manual_seed(0)
-    for parameter, weight in cls(spec, **options).named_parameters():
+    for parameter, weight in MODELS[name.split()[0]].cls(spec, **options).named_parameters():
         rule = next(rule for pattern, rule in rules.items() if re.search(pattern, parameter))
         try:
             rule(weight.detach())

@@ -8,13 +8,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.families import family_of
 from tests.models.equations import DOUBLE, assert_same_gradients, drop_all
-from tests.models.transformer_equations import literal
-from zoo.data.pairs.batch import PairBatch, PairSpec
+from zoo.data.pairs.batch import PairSpec
 from zoo.models import Transformer
 from zoo.objectives import SoftFeedback
 
-SPEC = PairSpec(source_size=13, target_size=13, longest_source=9, longest_target=9, shared=True)
+PAIRS = family_of("translation")
+SPEC = dataclasses.replace(PAIRS.spec, source_size=30, shared=True)
 WAYS = [
     {},
     {"norm": "pre"},
@@ -37,22 +38,89 @@ def model(spec=SPEC, seed=0, **way):
     return network
 
 
-def side(lengths, seed, size=13):
-    generator = torch.Generator().manual_seed(seed)
-    length = torch.tensor(lengths)[:, None]
-    mask = torch.arange(max(lengths)) < length
-    ids = torch.randint(4, size, mask.shape, generator=generator).masked_fill(~mask, 0)
-    return ids.masked_fill(torch.arange(max(lengths)) == length - 1, 3), mask
-
-
-def pairs(sources=(5, 1, 7), targets=(4, 8, 1)):
-    target, mask = side(targets, 2)
-    return PairBatch(*side(sources, 1), target=target, target_mask=mask)
+def pairs():
+    return PAIRS.of_sizes(((5, 4), (1, 8), (7, 1)), 1)
 
 
 def weighed(logits):
     """A loss that reads all scores."""
     return (logits * torch.randn(logits.shape, generator=torch.Generator().manual_seed(5), dtype=DOUBLE)).sum()
+
+
+def literal(network, source, target_input):
+    """Logits (T, V) and attention of one pair, in lists of vectors. `network` gives the weights and the choices."""
+    pre, size = isinstance(network.encoder_norm, nn.LayerNorm), network.neighbourhood
+    dim = network.dim
+    weights = {}
+
+    def norm(layer, x):
+        x = x - x.sum() / dim
+        return layer.weight * x / torch.sqrt((x * x).sum() / dim + 1e-5) + layer.bias
+
+    def position(table, p):
+        if isinstance(table, nn.Embedding):
+            return table.weight[min(p, len(table.weight) - 1)]
+        pe = [(math.sin, math.cos)[i % 2](p / 10_000 ** ((i - i % 2) / dim)) for i in range(dim)]
+        return torch.tensor(pe, dtype=DOUBLE)
+
+    def attend(module, name, queries, memory, sees):
+        w_q, w_k, w_v = (part for weight in module.weights for part in weight.split(dim))
+        b_q, b_k, b_v = module.bias.split(dim)
+        width, result = dim // module.heads, []
+        weights[name] = torch.zeros(module.heads, len(queries), len(memory), dtype=DOUBLE)
+        for i, x in enumerate(queries):
+            heads = []
+            for h in range(module.heads):
+                rows = slice(h * width, (h + 1) * width)
+                seen = [j for j in range(len(memory)) if sees(i, j)]
+                q = w_q[rows] @ x + b_q[rows]
+                scores = torch.stack([q @ (w_k[rows] @ memory[j] + b_k[rows]) for j in seen]) / math.sqrt(width)
+                a = torch.exp(scores) / torch.exp(scores).sum()
+                heads.append(sum(a[n] * (w_v[rows] @ memory[j] + b_v[rows]) for n, j in enumerate(seen)))
+                weights[name][h, i, seen] = a.detach()
+            result.append(module.output.weight @ torch.cat(heads) + module.output.bias)
+        return result
+
+    def sublayer(residual, x, f):
+        if pre:
+            y = f([norm(residual.norm, vector) for vector in x])
+            return [a + b for a, b in zip(x, y, strict=True)]
+        return [norm(residual.norm, a + b) for a, b in zip(x, f(x), strict=True)]
+
+    def feedforward(net):
+        first, last = net[0], net[-1]
+        return lambda x: [last.weight @ torch.clamp(first.weight @ y + first.bias, min=0) + last.bias for y in x]
+
+    def near(i, j):
+        return size is None or abs(i - j) <= size // 2
+
+    def embed(embedding, table, ids):
+        return [embedding.weight[token] * math.sqrt(dim) + position(table, p) for p, token in enumerate(ids)]
+
+    x = embed(network.source_embedding, network.source_positions, source)
+    for n, layer in enumerate(network.encoder):
+        x = sublayer(
+            layer.self_attention_residual,
+            x,
+            lambda y, m=layer.self_attention, n=n: attend(m, f"encoder.{n}", y, y, near),
+        )
+        x = sublayer(layer.feedforward_residual, x, feedforward(layer.feedforward))
+    memory = [norm(network.encoder_norm, y) for y in x] if pre else x
+    x = embed(network.target_embedding, network.target_positions, target_input)
+    for n, layer in enumerate(network.decoder):
+        x = sublayer(
+            layer.self_attention_residual,
+            x,
+            lambda y, m=layer.self_attention, n=n: attend(m, f"decoder.{n}", y, y, lambda i, j: j <= i and near(i, j)),
+        )
+        x = sublayer(
+            layer.cross_attention_residual,
+            x,
+            lambda y, m=layer.cross_attention, n=n: attend(m, f"source.{n}", y, memory, lambda i, j: True),
+        )
+        x = sublayer(layer.feedforward_residual, x, feedforward(layer.feedforward))
+    x = [norm(network.decoder_norm, y) for y in x] if pre else x
+    return torch.stack([network.vocabulary.weight @ y + network.vocabulary.bias for y in x]), weights
 
 
 @BY_WAY
@@ -77,66 +145,41 @@ def test_equals_the_equations_in_loops(way):
         assert_same_gradients(network, weighed(logits), weighed(expected))
 
 
-# torch's layers
-
-
-def torchs_logits(network, batch, copies):
-    """The logits by nn.TransformerEncoderLayer and nn.TransformerDecoderLayer with the weights of `network`."""
-    dim, pre = network.dim, isinstance(network.encoder_norm, nn.LayerNorm)
-    blocked = ~batch.source_mask
-    ahead = torch.ones(batch.target.shape[1], batch.target.shape[1], dtype=torch.bool).triu(1)
-
-    def copied(theirs, layer):
-        attentions = [(theirs.self_attn, layer.self_attention)]
-        norms = [layer.self_attention_residual, layer.feedforward_residual]
-        if hasattr(layer, "cross_attention"):
-            attentions.append((theirs.multihead_attn, layer.cross_attention))
-            norms.insert(1, layer.cross_attention_residual)
-        values = {}
-        for other, own in attentions:
-            values |= {other.in_proj_weight: list(own.weights), other.in_proj_bias: [own.bias]}
-            values |= {other.out_proj.weight: [own.output.weight], other.out_proj.bias: [own.output.bias]}
-        for other, own in ((theirs.linear1, layer.feedforward[0]), (theirs.linear2, layer.feedforward[-1])):
-            values |= {other.weight: [own.weight], other.bias: [own.bias]}
-        for number, residual in enumerate(norms):
-            other = getattr(theirs, f"norm{number + 1}")
-            values |= {other.weight: [residual.norm.weight], other.bias: [residual.norm.bias]}
-        with torch.no_grad():
-            for other, own in values.items():
-                other.copy_(torch.cat(own))
-        copies.update(values)
-        return theirs
-
-    settings = {"dropout": 0.0, "batch_first": True, "norm_first": pre, "dtype": DOUBLE}
-
-    def embed(embedding, positions, ids):
-        return embedding(ids) * math.sqrt(dim) + positions(torch.arange(ids.shape[1]))
-
-    x = embed(network.source_embedding, network.source_positions, batch.source)
-    for layer in network.encoder:
-        x = copied(nn.TransformerEncoderLayer(dim, 2, 12, **settings), layer)(x, src_key_padding_mask=blocked)
-    memory = network.encoder_norm(x)
-    x = embed(network.target_embedding, network.target_positions, batch.target_input)
-    for layer in network.decoder:
-        theirs = copied(nn.TransformerDecoderLayer(dim, 2, 12, **settings), layer)
-        x = theirs(x, memory, tgt_mask=ahead, memory_key_padding_mask=blocked)
-    return batch.target_packing.pack(network.vocabulary(network.decoder_norm(x)))
+def torchs(theirs, layer, *inputs, **masks):
+    """The output of one of torch's layers with the parameters of ours."""
+    names = (("self_attention", "self_attn"), ("cross_attention", "multihead_attn"))
+    attentions = [(other, getattr(layer, own)) for own, other in names if hasattr(layer, own)]
+    weights = {f"{other}.in_proj_weight": torch.cat(list(own.weights)) for other, own in attentions}
+    weights |= {f"{other}.in_proj_bias": own.bias for other, own in attentions}
+    residuals = [part for name, part in layer.named_children() if name.endswith("residual")]
+    parts = {f"{other}.out_proj": own.output for other, own in attentions}
+    parts |= {f"norm{number}": residual.norm for number, residual in enumerate(residuals, 1)}
+    parts |= {"linear1": layer.feedforward[0], "linear2": layer.feedforward[-1]}
+    weights |= {f"{name}.{key}": one for name, part in parts.items() for key, one in part.named_parameters()}
+    return torch.func.functional_call(theirs, weights, inputs, masks)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
-    network, batch, copies = model(norm=norm), pairs(), {}
-    expected = torchs_logits(network, batch, copies)
+    network, batch, blocked = model(norm=norm), pairs(), ~pairs().source_mask
+    settings = {"dropout": 0.0, "batch_first": True, "norm_first": norm == "pre", "dtype": DOUBLE}
+
+    def embed(embedding, positions, ids):
+        return embedding(ids) * math.sqrt(8) + positions(torch.arange(ids.shape[1]))
+
+    x = embed(network.source_embedding, network.source_positions, batch.source)
+    for layer in network.encoder:
+        x = torchs(nn.TransformerEncoderLayer(8, 2, 12, **settings), layer, x, src_key_padding_mask=blocked)
+    memory = network.encoder_norm(x)
+    x = embed(network.target_embedding, network.target_positions, batch.target_input)
+    masks = {"tgt_mask": torch.ones(8, 8, dtype=torch.bool).triu(1), "memory_key_padding_mask": blocked}
+    for layer in network.decoder:
+        x = torchs(nn.TransformerDecoderLayer(8, 2, 12, **settings), layer, x, memory, **masks)
+    expected = batch.target_packing.pack(network.vocabulary(network.decoder_norm(x)))
     found = network(batch, need_weights=need_weights).logits
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
-    weight = torch.randn(found.shape, dtype=DOUBLE)
-    theirs = torch.autograd.grad((expected * weight).sum(), list(copies))
-    ours = torch.autograd.grad((found * weight).sum(), [part for parts in copies.values() for part in parts])
-    for parts, other in zip(copies.values(), theirs, strict=True):
-        mine, ours = ours[: len(parts)], ours[len(parts) :]
-        torch.testing.assert_close(torch.cat(mine), other, rtol=1e-10, atol=1e-10)
-    assert not ours
+    assert_same_gradients(network, weighed(found), weighed(expected))
 
 
 @pytest.mark.parametrize(("size", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])

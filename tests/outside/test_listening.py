@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import zoo
 from tests.commands import forgotten
 from tests.outside.test_outside import HERE
 from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks
 from zoo.cli import main
-from zoo.decoding import BeamSearch, Greedy, Sampling
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -59,18 +57,6 @@ def test_predict(finished, tmp_path, capsys):
     assert SOUND in (tmp_path / "o.html").read_text()
 
 
-def test_every_way_of_decoding_gives_the_widths_of_the_network(finished):
-    name, run = finished
-    predictor = zoo.load(run)
-    batch = predictor.encoder([SOUND, "ff"])
-    for way in (Greedy(), Sampling(samples=2), BeamSearch(nbest=2, coverage_penalty=0.3)):
-        for hypotheses, frames in zip(way(predictor.task.network, batch, predictor.task.spec), (12, 2), strict=True):
-            for hypothesis in hypotheses:
-                shapes = {name: tuple(weights.shape) for name, weights in hypothesis.attention.items()}
-                assert shapes == {k: (len(hypothesis.ids), width) for k, width in columns(name, frames).items()}
-                assert hypothesis.aligned == (name == "two_levels")
-
-
 @pytest.mark.parametrize(("name", "objective"), [("listener", "self_critical"), ("two_levels", "scheduled_sampling")])
 def test_it_learns_from_a_reward_and_from_its_own_tokens(tmp_path, name, objective):
     words = ["data.sample={train:64,val:8,test:8,seed:1}", "callbacks=none", "trainer.max_epochs=1"]
@@ -87,33 +73,3 @@ def test_a_resumed_run_and_two_ranks_make_the_steps_of_one(program_env, tmp_path
     killed_and_resumed(words, tmp_path, Listening, monkeypatch, 3)
     plain = ["optimizer=sgd", "optimizer.momentum=0", "optimizer.lr=0.1", "scheduler=none"]
     same_on_two_ranks([*words, *plain], tmp_path, program_env)
-
-
-def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch):
-    """Without the positions in the state of `start`, one line names attention, width and mask."""
-    from tiny_listening import Listener
-
-    from zoo.layers.state import State
-
-    start = Listener.start
-
-    def silent(self, batch):
-        state = start(self, batch)
-        return State(state.memory, state.hypotheses)
-
-    monkeypatch.setattr(Listener, "start", silent)
-    words = ["model=listener", "data.sample.train=64", "callbacks=none", "trainer.max_epochs=1"]
-    assert launch([*HERE, *TINY, *words], tmp_path) == 2
-    said = capsys.readouterr().err
-    assert "error: attention source: its weights have " in said and "batch.memory_mask has " in said
-    assert "Traceback" not in said
-
-
-def test_the_memory_of_the_listener_is_a_quarter_of_the_frames():
-    """A quarter, rounded up twice, of each sound, whatever else is in the batch."""
-    from tiny_listening import Listener
-
-    from tests.outside.batches import Sounds
-
-    mask = Listener(Sounds.spec).start(Sounds().batch(1)).memories["source"].mask
-    assert mask.sum(1).tolist() == [-(-frames // 4) for frames in (5, 2, 9, 1, 4, 0)]

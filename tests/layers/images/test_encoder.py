@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.layers.images.test_cells import spec_of
-from tests.layers.plain_cells import looks_at, plain, regular
+from tests.layers.images.test_cells import looks_at, plain, regular, spec_of
 from zoo.data.images.batch import ImageSpec
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.images.encoder import DEVIATION, MEAN, ImageEncoder, image_encoder
@@ -75,8 +74,7 @@ def test_the_cells_of_the_small_encoder_are_regular(halvings: int) -> None:
 
 def test_images_that_are_halved_to_nothing_are_refused() -> None:
     with pytest.raises(
-        ConfigError,
-        match=r"^halvings=3: found images of 7 by 7 pixels, expected at least 8 .* set fewer halvings",
+        ConfigError, match=r"^halvings=3: found images of 7 by 7 pixels, expected at least 8 .* set fewer halvings"
     ):
         SmallEncoder(spec_of((2, 2), 7))
     for side, halvings in ((7, 2), (8, 3)):

@@ -7,9 +7,12 @@ import pytest
 import torch
 
 from tests.families import family_of, mask_of
+from tests.models import cells
 from tests.models.equations import assert_the_loop_is_the_steps, exactly, halve
+from tests.models.test_equations import model_of, show_attend_tell
 from zoo.attention import SCORES
 from zoo.data.pairs.batch import PairBatch
+from zoo.layers.loops import additive
 from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.packing import Packing
 from zoo.models import Luong, RNNSearch
@@ -111,3 +114,26 @@ def test_a_grid_of_packed_rows_and_the_state_before():
     assert time_steps.grid(packed)[..., 0].tolist() == [[1, 3, 5], [2, 4, 0]]
     assert time_steps.previous(torch.tensor([[-1.0], [-2.0]]), packed)[:, 0].tolist() == [-1, -2, 1, 2, 3]
     assert [tuple(part.shape) for (part,) in time_steps.steps(packed)] == [(2, 1), (2, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100], ids="{} rows".format)
+@pytest.mark.parametrize("gate", ["none", "scalar", "vector"])
+@pytest.mark.parametrize("energy", ["tanh", "relu"])
+def test_the_loop_over_images_is_the_steps(energy, gate, at_once, monkeypatch):
+    """The result does not depend on the number of rows whose sums are in memory at once. The encoder is trained."""
+    monkeypatch.setattr(additive, "ON_CPU", at_once * 6 * 3)
+    model, batch = (
+        model_of(show_attend_tell, cells.PIXELS, encoder=cells.SMALL, energy=energy, gate=gate),
+        cells.batch_of(cells.pixels()),
+    )
+    assert_the_loop_is_the_steps(model, batch, replace(batch, target=None, target_mask=None))
+
+
+def test_long_scores_do_not_overflow():
+    model, batch = model_of(show_attend_tell).float(), cells.batch_of(cells.batch_of().image.float())
+    model.v.data.mul_(1000)
+    output = model(batch)
+    weights = batch.target_packing.pack(output.attention["source"])
+    torch.testing.assert_close(weights.sum(-1), torch.ones(len(weights)))
+    output.logits.sum().backward()
+    assert all(part.grad.isfinite().all() for part in model.parameters() if part.grad is not None)

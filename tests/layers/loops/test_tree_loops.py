@@ -1,11 +1,138 @@
-"""The time loops of the Tree-LSTMs: derivatives by differences, and what a forest with empty trees gives."""
+"""The loops over forests: the walk from leaves to roots against loops, the Tree-LSTMs by differences and by hand."""
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from tests.families.trees import random_trees
+from tests.layers.compared import assert_equal
+from zoo.layers.loops.climb import Product, climb
 from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
 from zoo.layers.trees.forest import Forest
+
+
+def forest_of_binary():
+    return random_trees([1, 6, 0, 13, 2], 1).forest
+
+
+def one_by_one(forest, leaves, compose):
+    states = list(leaves)
+    pairs = forest.child.view(-1, 2).tolist()
+    for left, right in pairs:
+        states.append(compose(torch.stack([states[left], states[right]])[None])[0])
+    return torch.stack(states)
+
+
+def test_equals_the_definition_with_gradients():
+    forest = forest_of_binary()
+    torch.manual_seed(0)
+    weight, other = (torch.randn(4, 8, dtype=torch.double, requires_grad=True) for _ in range(2))
+    bias = torch.randn(4, dtype=torch.double, requires_grad=True)
+    leaves = torch.randn(forest.leaves, 4, dtype=torch.double, requires_grad=True)
+    first, second = Product(weight), Product(other)
+    found = climb(forest, leaves, lambda c: (first(c.flatten(1)) + bias).tanh() * second(c.flatten(1)))
+    expected = one_by_one(forest, leaves, lambda c: (c.flatten(1) @ weight.T + bias).tanh() * (c.flatten(1) @ other.T))
+    assert_equal((found,), (expected,), weight, other, bias, leaves)
+
+
+def test_a_second_way_back_gives_the_same():
+    forest = forest_of_binary()
+    weight = torch.randn(4, 8, requires_grad=True)
+    product = Product(weight)
+    total = climb(forest, torch.randn(forest.leaves, 4), lambda c: product(c.flatten(1)).tanh()).sum()
+    (first,), (second,) = (torch.autograd.grad(total, weight, retain_graph=True) for _ in range(2))
+    assert torch.equal(first, second) and first.any()
+
+
+def test_a_way_back_that_does_not_ask_for_the_matrix_leaves_nothing_to_the_next():
+    forest = forest_of_binary()
+    weight, leaves = torch.randn(4, 8, requires_grad=True), torch.randn(forest.leaves, 4, requires_grad=True)
+    product = Product(weight)
+    total = climb(forest, leaves, lambda c: product(c.flatten(1)).tanh()).sum()
+    torch.autograd.grad(total, leaves, retain_graph=True)
+    (after,) = torch.autograd.grad(total, weight, retain_graph=True)
+    (alone,) = torch.autograd.grad(total, weight)
+    assert torch.equal(after, alone) and alone.any()
+
+
+def test_a_matrix_that_is_frozen_keeps_nothing():
+    forest = forest_of_binary()
+    product = Product(torch.randn(4, 8))
+    climb(forest, torch.randn(forest.leaves, 4, requires_grad=True), lambda c: product(c.flatten(1))).sum().backward()
+    assert not product._pairs
+
+
+def test_the_way_back_is_in_float32_inside_autocast_too():
+    forest = forest_of_binary()
+    weight, leaves = torch.randn(4, 8, requires_grad=True), torch.randn(forest.leaves, 4, requires_grad=True)
+
+    def gradients(*, autocast):
+        product = Product(weight)
+        total = climb(forest, leaves, lambda c: product(c.flatten(1)).tanh()).sum()
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            return torch.autograd.grad(total, (weight, leaves))
+
+    for inside, outside in zip(gradients(autocast=True), gradients(autocast=False), strict=True):
+        assert torch.equal(inside, outside)
+
+
+def test_composes_once_a_height():
+    forest, seen = forest_of_binary(), []
+    climb(forest, torch.zeros(forest.leaves, 1), lambda c: seen.append(len(c)) or c.sum(1))
+    assert tuple(seen) == forest.sizes[1:]
+
+
+def test_a_forest_of_single_nodes_leaves_no_weight_without_a_gradient():
+    """DDP waits for all of them."""
+    forest = random_trees([1, 1], 1).forest
+    weight, bias = torch.randn(4, 8, requires_grad=True), torch.randn(4, requires_grad=True)
+    leaves = torch.randn(2, 4, requires_grad=True)
+    product = Product(weight)
+    states = climb(forest, leaves, lambda c: product(c.flatten(1)) + bias)
+    gradients = torch.autograd.grad(states.sum(), (leaves, weight, bias))
+    assert [gradient.unique().tolist() for gradient in gradients] == [[1], [0], [0]]
+
+
+class Written(TorchDispatchMode):
+    """Counts the numbers that operations write."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        found = function(*arguments, **(options or {}))
+        if not any(result.alias_info for result in function._schema.returns):  # a view writes nothing
+            self.count += sum(part.numel() for part in tree_leaves(found) if isinstance(part, torch.Tensor))
+        return found
+
+
+def test_the_way_back_is_linear_in_the_nodes():
+    """A chain: what a height writes on the way back does not grow with the forest."""
+
+    def written(words):
+        inner = words - 1
+        forest = Forest.of([-1, *range(inner - 1), *range(inner), inner - 1], [inner + words])
+        total = climb(forest, torch.randn(words, 2, requires_grad=True), lambda c: c.sum(1)).sum()
+        with Written() as count:
+            total.backward()
+        return count.count
+
+    assert written(400) < 2.2 * written(200)
+
+
+def test_trees_of_another_arity_are_refused():
+    with pytest.raises(ValueError, match="inner nodes with another number of children, expected 2"):
+        climb(Forest.of([-1, 0], [2]), torch.zeros(1, 3), lambda c: c.sum(1))
+
+
+def test_half_precision_is_walked_in_float32():
+    forest = Forest.of([-1, *range(299), *range(300), 299], [601])  # a chain: ones are counted up to 301
+    with torch.autocast("cpu", torch.bfloat16):
+        states = climb(forest, torch.ones(301, 1), lambda c: c.sum(1))
+    assert states.dtype == torch.float32 and states[forest.root].item() == 301
+    half = climb(forest, torch.ones(301, 1, dtype=torch.bfloat16), lambda c: c.sum(1))
+    assert half.dtype == torch.bfloat16 and half[forest.root].item() == 300  # 301, rounded once; its sums end at 256
+
 
 DOUBLE = {"dtype": torch.double, "requires_grad": True}
 

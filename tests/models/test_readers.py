@@ -1,4 +1,4 @@
-"""The attention-over-attention reader against the paper's equations as slow loops, and what it does at the edges."""
+"""The readers of cloze questions against their papers' equations as slow loops, and at the edges."""
 
 import math
 
@@ -7,9 +7,22 @@ import torch
 
 from tests.models.cloze_batches import QUESTIONS, SPEC, assert_answers, batch_of, shaken
 from tests.models.equations import both_directions
-from zoo.models import AoAReader
+from zoo.models import AoAReader, ASReader
 from zoo.models.aoa_reader import attention_over_attention
 from zoo.tasks.cloze import answer_losses
+
+
+def test_the_attention_sum_reader_equals_the_equations():
+    model = shaken(ASReader(SPEC, **SMALL))
+    output = model(batch_of(QUESTIONS))
+    for b, (document, query, candidates) in enumerate(QUESTIONS):
+        f = both_directions(model.document_encoder, [model.embedding.weight[word] for word in document])
+        g = both_directions(model.query_encoder, [model.embedding.weight[word] for word in query])
+        g = torch.cat([g[-1][:4], g[0][4:]])  # the last state of each direction
+        exponentials = [math.exp(float((h @ g).detach())) for h in f]
+        s = [one / sum(exponentials) for one in exponentials]  # (1)
+        assert_answers(output, b, s, (document, query, candidates))  # (2)
+
 
 SMALL = {"embedding_dim": 5, "hidden_dim": 4}
 
@@ -19,7 +32,7 @@ def softmax(values):
     return [one / sum(exponentials) for one in exponentials]
 
 
-def test_equals_the_equations_written_as_loops():
+def test_the_attention_over_attention_reader_equals_the_equations():
     model = shaken(AoAReader(SPEC, **SMALL))
     output = model(batch_of(QUESTIONS))
     for b, (document, query, candidates) in enumerate(QUESTIONS):
