@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-LONGEST_VALUE, LONGEST_MESSAGE = 120, 4000
-"""Characters that a message shows of one quoted value, and of everything."""
+LONGEST_VALUE, LONGEST_MESSAGE = 120, 4000  # Characters that a message shows of one quoted value, and of everything
 QUOTED = re.compile(r"""(?<!\w)(['"])((?:\\.|(?!\1(?!\w)).)*)\1(?!\w)""", re.DOTALL)
 """Text in quotes, as `repr` writes it; an apostrophe inside a word is not a quote."""
 

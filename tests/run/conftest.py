@@ -60,7 +60,7 @@ def predicted(
     """Runs `zoo predict RUN WORDS...` with every kind of output; `refused` where some inputs cannot be used."""
 
     def run(folder: Path, *words: object, refused: bool = False) -> Answers:
-        page, table = tmp_path / "page.html", tmp_path / "table.csv"
+        page, table = tmp_path / "new/folder/page.html", tmp_path / "new/table.csv"
         files = ["--html", page, "--csv", table, "--attention", tmp_path / "look.png"]
         command = ["predict", folder, *words, "--json", *files]
         capsys.readouterr()

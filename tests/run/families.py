@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from tests.run.programs import TINY
+from tests.run.programs import TINY, TINY_PAIRS
 from tests.tasks.thawing import TARGET
 
 QUIET = ["trainer.accelerator=cpu", "trainer.enable_progress_bar=false"]
@@ -10,6 +10,8 @@ UNEVEN = ["data.sample.train=25", "data.sample.val=7", "data.sample.test=11", "d
 """Neither batches nor ranks divide these."""
 EVEN = ["data.sample.train=40", "data.sample.val=10", "data.loader.batch_size=8"]
 SGD = ["optimizer=sgd", "scheduler=none", "trainer.max_epochs=1"]
+GRADIENT = [*SGD, "optimizer.momentum=0", "optimizer.lr=1", "trainer.gradient_clip_val=null", "trainer.max_steps=1"]
+"""One plain step of rate 1: the change of the weights is the gradient."""
 
 NTM = ["model=ntm", "model.memory_size=8", "model.memory_width=4", "model.controller_dim=8"]
 BITS = [*NTM, "data=copy_bits", "data.length=[1,3]", "data.bits=2", "data.test_lengths=[3,5]", *EVEN, *QUIET]
@@ -53,6 +55,8 @@ class TwoRanks(NamedTuple):
 
 
 TWO_RANKS = {
+    "classification": TwoRanks([*TINY, *GRADIENT, "callbacks=none"], "test/attention_recall", rtol=1e-5),
+    "translation": TwoRanks([*TINY_PAIRS, *GRADIENT, "callbacks=none"], "test/bleu", rtol=1e-5),
     "algorithmic": TwoRanks(
         [*ALGORITHMIC, *SGD, "optimizer.lr=0.01", "task.converged=50"], "test/sequences_to_converge", 40
     ),

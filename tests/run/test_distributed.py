@@ -12,7 +12,6 @@ from tests.run.programs import (
     ROOT,
     SHORT,
     TINY,
-    TINY_PAIRS,
     launch,
     result,
     run,
@@ -30,26 +29,6 @@ def assert_equal_weights(folder, other):
 
 
 PLAIN_SGD = ["optimizer=sgd", "optimizer.momentum=0", "scheduler=none", "trainer.gradient_clip_val=null"]
-
-
-@pytest.mark.parametrize("tiny", [TINY, TINY_PAIRS], ids=["classification", "translation"])
-def test_two_processes_make_the_gradient_and_metrics_of_one(program_env, tmp_path, tiny):
-    """One plain SGD step of rate 1: the change of the weights is the gradient. 16 examples of unequal length."""
-    step = [*tiny, "callbacks=none", *PLAIN_SGD, "trainer.max_steps=1"]
-    assert launch([*step, "optimizer.lr=0.0", "trainer=cpu", "hydra.run.dir=start"], tmp_path) == 0
-    assert launch([*step, "optimizer.lr=1", "trainer=cpu", "hydra.run.dir=one"], tmp_path) == 0
-    train_ranks([*step, "optimizer.lr=1", "hydra.run.dir=two"], tmp_path, program_env)
-    start, one, two = (weights(tmp_path / name) for name in ("start", "one", "two"))
-    assert start.keys() == one.keys() == two.keys()
-    largest = {name: (one[name] - value).abs().max().item() for name, value in start.items()}
-    assert sum(size > 1e-3 for size in largest.values()) > len(start) / 2  # else two of half their size would do
-    for name, value in start.items():
-        allowed = 1e-4 * largest[name] + 1e-7
-        torch.testing.assert_close(two[name] - value, one[name] - value, rtol=0, atol=allowed, msg=name.__add__)
-    alone, together = result(tmp_path / "one"), result(tmp_path / "two")
-    assert together["devices"] == 2 and together["metrics"].keys() == alone["metrics"].keys()
-    for name, value in alone["metrics"].items():  # 37 test examples on 2 ranks: one rank has one more
-        assert together["metrics"][name] == pytest.approx(value, rel=1e-5), name
 
 
 def test_each_rank_goes_on_with_its_own_random_numbers(program_env, tmp_path):

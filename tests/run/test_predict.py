@@ -1,8 +1,6 @@
 """`zoo predict`: the same outputs for every task, and its progress."""
 
-import csv
 import io
-import json
 
 import pytest
 from rich.console import Console
@@ -50,29 +48,16 @@ def refused(refusal):
     return run
 
 
-def test_a_page(checkpoint, lines, tmp_path, task):
-    main(["predict", checkpoint, *lines, "--html", "new/folder/page.html"])
-    page = (tmp_path / "new/folder/page.html").read_text()
+def test_a_page_a_table_and_json(checkpoint, lines, predicted, task):
+    (first, blank, last), page, rows, _ = predicted(checkpoint, *lines)
     articles = page.split("<article")[1:]
-    assert len(articles) == 3
     assert [article.startswith(" class=blank") for article in articles] == [False, True, False]
     assert "<script" not in page and "<b>" not in page
     assert 'u"' in articles[2] and UNKNOWN[task] in articles[2]
     assert "data-weight=" in articles[0] and 'u"' not in articles[0]
-
-
-def test_a_table(checkpoint, lines, tmp_path):
-    main(["predict", checkpoint, *lines, "--csv", "new/table.csv"])
-    with (tmp_path / "new/table.csv").open(encoding="utf-8", newline="") as file:
-        header, first, blank, last = csv.reader(file)
-    assert header[0] == "line" and len({len(row) for row in (header, first, blank, last)}) == 1
-    assert [row[0] for row in (first, blank, last)] == ["1", "2", "3"]
-    assert first[1].startswith(("The food", "ein mann")) and not any(blank[1:])
-
-
-def test_json(checkpoint, lines, capsys, task):
-    main(["predict", checkpoint, *lines, "--json"])
-    first, blank, last = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [row["line"] for row in rows] == ["1", "2", "3"] and not any([*rows[1].values()][1:])
+    assert not any(None in row or None in row.values() for row in rows)  # of one width
+    assert any(value.startswith(("The food was", "ein mann")) for value in rows[0].values())
     assert blank is None
     if task == "classification":
         ((first,), (last,)) = first["sentences"], last["sentences"]
@@ -176,25 +161,17 @@ def test_an_option_of_another_task_is_named(checkpoint, capsys, task, refused):
         assert said.startswith("error: --beam: not an option for a network that was trained for classification; ")
 
 
-class Clock:
-    """A clock that a test sets."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def shown(*, terminal, seconds, inputs=1):
     """The output while 9 tokens are written, each in so many seconds."""
-    out, clock = io.StringIO(), Clock()
+    out, now = io.StringIO(), [0.0]
 
     class Slow(Table):
         def step(self, tokens, state):
-            clock.now += seconds
+            now[0] += seconds
             return super().step(tokens, state)
 
-    with prediction_progress(inputs, Console(file=out, force_terminal=terminal, width=100), clock) as predicted:
+    console = Console(file=out, force_terminal=terminal, width=100)
+    with prediction_progress(inputs, console, lambda: now[0]) as predicted:
         Greedy(min_length=(2.0, 1.0), max_length=(2.0, 1.0))(Slow(), batch_of(4), SPEC)
         predicted(1)
     return out.getvalue()

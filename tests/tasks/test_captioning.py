@@ -77,14 +77,6 @@ def test_captions_may_be_as_long_as_the_longest_of_the_data():
     assert short.decode.rules.max_length == (0, 3)
 
 
-def test_a_beam_asked_of_a_run_that_was_greedy_ranks_by_log_p_as_the_configured_one():
-    greedy = captioning(SAID)
-    greedy.search(beam_size=2, nbest=2)
-    with torch.no_grad():
-        (several,) = greedy.predict_step(images(TRUE[:1]).each_image())
-    assert len(several) == 2 and all(one.score == one.log_prob for one in several)
-
-
 # what is true
 
 

@@ -93,17 +93,10 @@ def test_gradients_are_cut_to_their_greatest_norm(limit, norm):
 def test_attention_recall_is_the_mass_on_evidence(monkeypatch):
     classification, one = task().eval(), batch(6)
     found, attention = figures(classification, monkeypatch, one), classification(one).attention
-    expected, chance = [], []
-    for b in range(6):
-        if one.evidence[b].any():
-            joint = [
-                (attention["sentence"][b, s] * attention["word"][b, s, w]).item()
-                for s in range(3)
-                for w in range(4)
-                if one.evidence[b, s, w]
-            ]
-            expected.append(sum(joint))
-            chance.append(len(joint) / one.word_mask[b].sum().item())
+    joint = attention["sentence"][..., None] * attention["word"] * one.evidence
+    known = one.evidence.flatten(1).any(1)
+    expected = joint.sum((1, 2))[known].tolist()
+    chance = (one.evidence.sum((1, 2)) / one.word_mask.sum((1, 2)))[known].tolist()
     assert found["attention_recall"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)
     assert found["attention_chance"] == pytest.approx(sum(chance) / len(chance), rel=1e-5)
 

@@ -16,7 +16,9 @@ from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError
 from zoo.metrics.geometry import length
 from zoo.models.output import Output
-from zoo.tasks.pointing import ExaminedPointing
+from zoo.run.compose import compose
+from zoo.tasks.captioning import Captioning
+from zoo.tasks.pointing import ExaminedPointing, Pointing
 
 SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]
 """The hull is 0, 1, 3, 4."""
@@ -78,12 +80,11 @@ def test_what_is_validated_is_greedy_and_what_is_tested_a_beam(trained):
     assert isinstance(task.writing, Constrained) and task.writing.network is task.network
 
 
-def test_a_beam_asked_of_a_run_that_was_greedy_ranks_by_log_p_as_the_configured_one():
-    greedy = pointing()
-    greedy.search(beam_size=2, nbest=2)
-    with torch.no_grad():
-        (several,) = greedy.predict_step(batch_of([SQUARE]))
-    assert len(several) == 2 and all(one.score == one.log_prob for one in several)
+@pytest.mark.parametrize("task", [Captioning, Pointing])
+def test_a_beam_of_a_run_that_was_greedy_ranks_as_the_configured_one(task):
+    """`test_translation.py` tests that such a beam has this length penalty."""
+    configured = compose(["data=tsp", "model=pointer_net", f"decoding=beam_{task.name}"]).decoding
+    assert task.length_penalty == configured.length_penalty == 0
 
 
 def test_predictions_are_numbers_from_1_and_plain_data(trained):
@@ -130,22 +131,11 @@ def scored(goal, sets, targets, rows, groups=GROUPS, **options):
 
 
 def test_hulls_by_hand():
-    found, figures = scored(
-        "hull", [SQUARE, SQUARE, SQUARE], [[0, 1, 3, 4]] * 3, [[1, 3, 4, 0], [0, 1, 3], [0, 3, 1, 4]], group=[0, 1, 1]
-    )
-    assert found == pytest.approx(
-        {
-            "test/accuracy": 0.5,
-            "test/accuracy_n4": 1,
-            "test/accuracy_n5": 0,
-            "test/area": 0.75,
-            "test/area_n4": 1,
-            "test/area_n5": 0.5,
-            "test/non_simple": 0.25,
-            "test/non_simple_n4": 0,
-            "test/non_simple_n5": 0.5,
-        }
-    )
+    rows = [[1, 3, 4, 0], [0, 1, 3], [0, 3, 1, 4]]
+    found, figures = scored("hull", [SQUARE] * 3, [[0, 1, 3, 4]] * 3, rows, group=[0, 1, 1])
+    by_hand = {"accuracy": (0.5, 1, 0), "area": (0.75, 1, 0.5), "non_simple": (0.25, 0, 0.5)}
+    names = {f"test/{name}{part}": (name, n) for name in by_hand for n, part in enumerate(("", "_n4", "_n5"))}
+    assert found == pytest.approx({key: by_hand[name][n] for key, (name, n) in names.items()})
     assert figures["n5"] == pytest.approx({"accuracy": 0, "area": 0.5, "non_simple": 0.5})
 
 

@@ -99,19 +99,21 @@ def test_metrics_over_uneven_batches_are_those_of_the_whole(monkeypatch):
     assert not {"attention_recall", "alignment_error_rate"} & set(value)  # no true alignment, no score
 
 
+def right_for(one):
+    """The hypotheses of a network that writes the references of a batch."""
+    rows = zip(one.target, one.target_mask, strict=True)
+    return [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True) for row, mask in rows]
+
+
 def test_exact_match_and_bleu_of_a_network_that_is_right(monkeypatch):
     translation = task().eval()
-    found = logged(translation, monkeypatch)
-    one = batch([0, 1, 2])
-    right = [
-        [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True)]
-        for row, mask in zip(one.target, one.target_mask, strict=True)
-    ]
-    translation.score_written("test", one, [best for best, *_ in right])
+    found, one = logged(translation, monkeypatch), batch([0, 1, 2])
+    right = right_for(one)
+    translation.score_written("test", one, right)
     assert found["test/exact_match"].compute() == 1
     assert found["test/bleu"].compute().item() == pytest.approx(100)
-    right[2] = [Hypothesis(right[2][0].ids[1:], 0.0, 0.0, True)]
-    translation.score_written("test", one, [best for best, *_ in right])
+    right[2] = Hypothesis(right[2].ids[1:], 0.0, 0.0, True)
+    translation.score_written("test", one, right)
     assert found["test/exact_match"].compute().item() == pytest.approx(5 / 6)
 
 
@@ -131,17 +133,14 @@ def test_free_running_perplexity_reads_the_own_tokens_of_the_network(monkeypatch
             allowed[..., [SPEC.padding, SPEC.begin]] = -math.inf
             tokens = allowed.argmax(-1)
     expected = math.exp(total / one.target_mask.sum().item())
-    assert found["test/free_running_perplexity"].compute().item() == pytest.approx(
-        expected, rel=1e-6
-    )  # summed in float32
+    # summed in float32
+    assert found["test/free_running_perplexity"].compute().item() == pytest.approx(expected, rel=1e-6)
 
 
 def test_attention_is_scored_against_the_true_alignment(monkeypatch):
     translation = task().eval()
     found = logged(translation, monkeypatch)
-    links = torch.zeros(1, 5, 5, dtype=torch.bool)
-    for t, s in ((0, 0), (1, 1), (2, 2), (3, 3)):  # the end has none
-        links[0, t, s] = True
+    links = torch.diag(torch.tensor([True, True, True, True, False]))[None]  # the end has none
     one = batch([0], links)
     with torch.no_grad():
         translation.score_forced("val", one, translation(one))
@@ -155,16 +154,10 @@ def test_attention_is_scored_against_the_true_alignment(monkeypatch):
 
 def test_bleu_reads_detokenised_text(monkeypatch):
     translation = task(tokenizer="words").eval()
-    found = logged(translation, monkeypatch)
-    one = batch([0, 1])
-    right = [
-        [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True)]
-        for row, mask in zip(one.target, one.target_mask, strict=True)
-    ]
-    seen = {}
+    found, one, seen = logged(translation, monkeypatch), batch([0, 1]), {}
     metric = translation.test_metrics["bleu"]
     monkeypatch.setattr(metric, "update", lambda texts, references: seen.update(texts=texts, references=references))
-    translation.score_written("test", one, [best for best, *_ in right])
+    translation.score_written("test", one, right_for(one))
     assert seen["texts"] == ["a man runs.", "a dog runs fast."]  # no blank before the full stop
     assert "test/bleu" in found
 
@@ -210,9 +203,8 @@ def test_predictions_hold_text_tokens_and_weights():
     best = first.best
     assert best.finished == (best.tokens[-1:] == ("</s>",))
     assert len(best.attention) == len(best.tokens)
-    for row in best.attention:
-        assert len(row) == 5
-        assert sum(row) == pytest.approx(1, abs=1e-5)
+    assert {len(row) for row in best.attention} == {5}
+    assert [sum(row) for row in best.attention] == pytest.approx([1] * len(best.tokens), abs=1e-5)
     assert best.text == " ".join(best.tokens[: len(best.tokens) - best.finished])
 
 
@@ -256,9 +248,8 @@ def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
     pieces = [letters, tokenizer.split("a dog").forms, tokenizer.split("a ß").forms]
     ids = [(*vocabulary.encode(row), SPEC.end) for row in pieces]
     assert SPEC.unknown in ids[2]
-    written = [[Hypothesis(row, 0.0, 0.0, True)] for row in ids]
     one = translation.encoder(references, references)
-    translation.score_written("test", one, [best for best, *_ in written])
+    translation.score_written("test", one, [Hypothesis(row, 0.0, 0.0, True) for row in ids])
     assert found["test/exact_match"].compute().item() == pytest.approx(2 / 3)
 
 

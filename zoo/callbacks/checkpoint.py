@@ -24,8 +24,7 @@ from zoo.values import Checked
 log = logging.getLogger(__name__)
 
 
-NAMES = {signal.SIGTERM: "SIGTERM", signal.SIGINT: "Ctrl-C"}
-"""The signals that ask a run to save and end."""
+NAMES = {signal.SIGTERM: "SIGTERM", signal.SIGINT: "Ctrl-C"}  # The signals that ask a run to save and end
 
 
 class Interrupted(ZooError):

@@ -17,8 +17,7 @@ log = logging.getLogger(__name__)
 
 EVERY = 60.0  # Seconds between two lines about an epoch that is not finished
 BAR = 8
-OTHERS = len("Validation 1000/1000 0:00:00 • 0:00:00   ") + BAR
-"""Columns of a line that are not of its metrics."""
+OTHERS = len("Validation 1000/1000 0:00:00 • 0:00:00   ") + BAR  # Columns of a line that are not of its metrics
 
 
 class Progress(RichProgressBar):

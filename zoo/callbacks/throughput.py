@@ -33,8 +33,7 @@ class Throughput(Callback):
     def __init__(self) -> None:
         self.examples = 0
         self.units: int | Tensor = 0
-        self.unit = Batch.unit
-        """The name of the units, as the batches of the data give it."""
+        self.unit = Batch.unit  # The name of the units, as the batches of the data give it
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self._phase, self._since = OTHER, time.perf_counter()
 

@@ -38,8 +38,7 @@ class DataEntry:
 
     name: str
     about: str
-    tasks: tuple[str, ...]
-    """The tasks that the data are for. The file chooses one of them."""
+    tasks: tuple[str, ...]  # The tasks that the data are for. The file chooses one of them.
 
 
 def conf_dir() -> Path:

@@ -120,8 +120,7 @@ class Predictor:
 
     def __init__(self, task: Task, encoder: Encoder, batch_size: int = 64, checkpoint: Path | None = None) -> None:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
-        self.checkpoint = checkpoint
-        """The file that it was read from."""
+        self.checkpoint = checkpoint  # The file that it was read from
 
     @torch.inference_mode()
     def __call__(

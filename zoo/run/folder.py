@@ -15,8 +15,7 @@ BEGUN = {".hydra", "hparams.yaml", "multirun.yaml"}
 """Files that Hydra and a logger write before the run begins, besides their log."""
 AROUND = {"ckpt_path", "train", "test", "tags", "trainer", "logger", "callbacks", "hydra"}
 """Keys for the start, the length and the files of a run, not for what is trained."""
-LOG = re.compile(r"train(_ddp_process_\d+)?\.log")
-"""A log that a job writes. Other logs belong to the user."""
+LOG = re.compile(r"train(_ddp_process_\d+)?\.log")  # A log that a job writes. Other logs belong to the user.
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -19,8 +19,7 @@ from zoo.errors import ConfigError
 log = logging.getLogger(__name__)
 
 _IMPORTED = time.perf_counter()
-MEASURED_WITH = 2
-"""Threads that the results of models without `threads` of their own were computed with."""
+MEASURED_WITH = 2  # Threads that the results of models without `threads` of their own were computed with
 
 
 @contextmanager

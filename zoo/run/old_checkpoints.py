@@ -16,8 +16,7 @@ MOVED = {
 }
 SPECS = {"DocumentSpec": "zoo.data.documents.batch.DocumentSpec", "PairSpec": "zoo.data.pairs.batch.PairSpec"}
 SPEC = re.compile(r"^(zoo\.data\.\w+)\.spec\.(\w+Spec)$")  # Specs had a module of their own
-RENAMED = {"window": "neighbourhood"}
-"""Arguments of networks, for networks that no longer accept the old name."""
+RENAMED = {"window": "neighbourhood"}  # Arguments of networks, for networks that no longer accept the old name
 
 
 def modernised(content: dict[str, Any]) -> dict[str, Any]:

@@ -34,22 +34,14 @@ Numbers = NDArray[Any]
 class BitPrediction(Prediction):
     """The bits that a network wrote for one sequence of T steps, and its use of the memory."""
 
-    given: str
-    """The sequence as it is typed."""
-    written: tuple[str, ...]
-    """The bits that were likelier than not, a word for each of the S scored steps."""
-    truth: tuple[str, ...] | None
-    """The true bits in the same form, where they are known."""
-    separator: str
-    """The text between the words of a line."""
-    inputs: Numbers
-    """(T, I)"""
-    scored: Numbers
-    """(T,) True at the steps at which bits are to be written."""
-    probabilities: Numbers
-    """(S, O) the probability of a 1."""
-    targets: Numbers | None
-    """(S, O) the true bits."""
+    given: str  # The sequence as it is typed
+    written: tuple[str, ...]  # The bits that were likelier than not, a word for each of the S scored steps
+    truth: tuple[str, ...] | None  # The true bits in the same form, where they are known
+    separator: str  # The text between the words of a line
+    inputs: Numbers  # (T, I)
+    scored: Numbers  # (T,) True at the steps at which bits are to be written
+    probabilities: Numbers  # (S, O) the probability of a 1
+    targets: Numbers | None  # (S, O) the true bits
     memory: dict[str, Numbers] = field(default_factory=dict)
     """The parts that the network has: `read` and `write` (H, T, N), the weightings of each head over N rows of memory;
     `erase` and `add` (H, T, W), the vectors that each head erased and added; `memory` (N, W) after the last step."""

@@ -34,16 +34,13 @@ class AnswerPrediction(Prediction):
 
     answer: str
     probability: float
-    alternatives: dict[str, float]
-    """The likeliest answers with their probabilities, including the chosen one."""
-    sentences: tuple[str, ...]
-    """The sentences of the story, the oldest first."""
+    alternatives: dict[str, float]  # The likeliest answers with their probabilities, including the chosen one
+    sentences: tuple[str, ...]  # The sentences of the story, the oldest first
     question: str
     hops: tuple[tuple[float, ...], ...]
     """The attention of each hop to each sentence. It sums to less than 1 where empty places of the memory get some, and
     is empty where the network has no attention."""
-    unknown: tuple[str, ...] = ()
-    """Words of the story and the question that are not in the vocabulary."""
+    unknown: tuple[str, ...] = ()  # Words of the story and the question that are not in the vocabulary
 
 
 @dataclass(frozen=True)

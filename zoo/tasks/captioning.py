@@ -39,14 +39,10 @@ class Caption:
     """One caption of an image."""
 
     text: str
-    words: tuple[str, ...]
-    """The tokens as they were written, without the end."""
-    log_prob: float
-    """Sum of the log-probabilities of the words and of the end."""
-    score: float
-    """The number by which the captions of an image are ranked."""
-    finished: bool
-    """False where the network and the rules allow no further token, not even an end."""
+    words: tuple[str, ...]  # The tokens as they were written, without the end
+    log_prob: float  # Sum of the log-probabilities of the words and of the end
+    score: float  # The number by which the captions of an image are ranked
+    finished: bool  # False where the network and the rules allow no further token, not even an end
     attention: tuple[tuple[float, ...], ...] | None
     """(T, S) weights on the cells of the grid, row by row, for each word and for the end if it was written: the mean of
     layers and heads. None where the network has no attention."""
@@ -75,8 +71,7 @@ class ExaminedCaption(Examined):
     """An image of a split, with the written and the true captions."""
 
     prediction: CaptionPrediction
-    true: bool | None
-    """Whether the best caption is true of the image; None where the data do not describe the image."""
+    true: bool | None  # Whether the best caption is true of the image; None where the data do not describe the image
     boxes: tuple[tuple[float, ...] | None, ...] | None
     """The box (left, top, right, bottom) of the object that each word of the best caption names, in shares of the
     picture, or None if it names none. None as a whole where the data have no objects."""

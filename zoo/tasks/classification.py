@@ -19,12 +19,9 @@ class AttendedSentence:
     """A sentence as the network read it."""
 
     words: tuple[str, ...]
-    weight: float | None
-    """Attention to the sentence within its document; None where the network has none."""
-    word_weights: tuple[float, ...] | None
-    """Attention to each word within its sentence; they sum to 1."""
-    unknown: tuple[int, ...] = ()
-    """Positions of the words that the network does not know."""
+    weight: float | None  # Attention to the sentence within its document; None where the network has none
+    word_weights: tuple[float, ...] | None  # Attention to each word within its sentence; they sum to 1
+    unknown: tuple[int, ...] = ()  # Positions of the words that the network does not know
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,8 @@ class ReadText:
     """Words as the network read them."""
 
     words: tuple[str, ...]
-    weights: tuple[float, ...] | None
-    """Attention to each word, with the sum 1; None where the network has none."""
-    unknown: tuple[int, ...] = ()
-    """Positions of the words that are not in the vocabulary."""
+    weights: tuple[float, ...] | None  # Attention to each word, with the sum 1; None where the network has none
+    unknown: tuple[int, ...] = ()  # Positions of the words that are not in the vocabulary
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,10 @@ class ClozePrediction(Prediction):
     """The candidate for the blank of one question, and what the network attended to."""
 
     answer: str
-    probabilities: dict[str, float]
-    """The probability of each candidate, in their order; the sum is 1."""
+    probabilities: dict[str, float]  # The probability of each candidate, in their order; the sum is 1
     document: ReadText
     query: ReadText
-    sentence_ends: tuple[int, ...]
-    """The position after each sentence of the document, in words."""
+    sentence_ends: tuple[int, ...]  # The position after each sentence of the document, in words
     reader_probabilities: dict[str, float] | None = None
     """The probabilities before language models re-ranked the best candidates; None without re-ranking."""
 
@@ -92,8 +88,7 @@ class Cloze(Scoring):
         """With `rerank` a test also gives the accuracy after re-ranking the `rerank_best` best candidates with language
         models: n-grams of at most `ngram_order` words, and at most `word_classes` classes of words."""
         super().__init__(**rest)
-        self.reranker: Reranker | None = None
-        """Re-ranks the candidates in a test, and in predictions where it is set."""
+        self.reranker: Reranker | None = None  # Re-ranks the candidates in a test, and in predictions where it is set
 
     def metrics(self) -> dict[str, Metric]:
         recalls = ("attention_recall", "attention_chance", "sentence_recall", "sentence_chance")

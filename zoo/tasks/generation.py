@@ -67,8 +67,7 @@ class Generation(Task):
     on_bar: tuple[str, ...] = ("perplexity",)
     length_penalty: ClassVar[float] = 0.6
     """The length penalty of `--beam` where the run was configured for another way of decoding."""
-    spec: Any
-    """A `Spec` that is a `zoo.objectives.TargetSpec`."""
+    spec: Any  # A `Spec` that is a `zoo.objectives.TargetSpec`
 
     def __init__(
         self,

@@ -33,8 +33,7 @@ class Optimizing(LightningModule):
     count so. Clipping and accumulation follow the configuration of the trainer as with one optimiser.
     """
 
-    several_optimizers: ClassVar[bool] = False
-    """Whether `training_step` steps the optimisers itself, by `update`."""
+    several_optimizers: ClassVar[bool] = False  # Whether `training_step` steps the optimisers itself, by `update`
     find_unused_parameters: ClassVar[bool] = False
     """Whether some backward passes reach only a part of the parameters, which DDP has to know."""
     pretrained: dict[str, Pretrained]

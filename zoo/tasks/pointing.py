@@ -38,16 +38,11 @@ LONGEST: Mapping[str, tuple[float, float]] = {
 class Pointed:
     """One sequence of pointers into a set of points."""
 
-    numbers: tuple[int, ...]
-    """The numbers of the points in the order of the pointers, from 1, without the end."""
-    log_prob: float
-    """Sum of the log-probabilities, with the end's."""
-    score: float
-    """The number by which the answers of a set are ranked."""
-    finished: bool
-    """False where the network and the rules allow no further token, not even an end."""
-    figures: dict[str, float]
-    """Its quality, as far as the data allow to compute it: see `zoo.metrics.pointing`."""
+    numbers: tuple[int, ...]  # The numbers of the points in the order of the pointers, from 1, without the end
+    log_prob: float  # Sum of the log-probabilities, with the end's
+    score: float  # The number by which the answers of a set are ranked
+    finished: bool  # False where the network and the rules allow no further token, not even an end
+    figures: dict[str, float]  # Its quality, as far as the data allow to compute it: see `zoo.metrics.pointing`
     attention: tuple[tuple[float, ...], ...] | None
     """(T, 1 + n) weights on the end and on the points, a row for each pointer and the end; None where the network has
     no attention."""
@@ -108,8 +103,7 @@ class Pointing(Generation):
         super().__init__(**rest)
         one_of("constraint", constraint, ("auto", "none", *CONSTRAINTS))
         self.constraint: Distinct | None = None
-        self.figures: dict[str, dict[str, float]] = {}
-        """The figures of the last test, by group."""
+        self.figures: dict[str, dict[str, float]] = {}  # The figures of the last test, by group
 
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, PointSpec)

@@ -22,10 +22,8 @@ from zoo.tasks.trees import ReadTree, read_trees
 class RelatednessPrediction(Prediction):
     """The score of two sentences, and what the network attended to."""
 
-    score: float
-    """The mean grade."""
-    probabilities: dict[str, float]
-    """The probability of each grade."""
+    score: float  # The mean grade
+    probabilities: dict[str, float]  # The probability of each grade
     first: ReadTree
     second: ReadTree
     similarity: tuple[tuple[float, ...], ...] | None = None

@@ -40,8 +40,7 @@ class Remembering(LightningModule):
         self._carried: dict[str, Any] = {}
         self._continued = False
         self._restored: list[dict[str, Any]] | None = None
-        self.began_with: Any = None
-        """The state that the last `read` started from, to compute the same examples again."""
+        self.began_with: Any = None  # The state that the last `read` started from, to compute the same examples again
 
     # between batches
 

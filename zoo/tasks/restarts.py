@@ -15,8 +15,7 @@ from torch.func import functional_call, vmap
 
 from zoo.models.output import Output
 
-APART = "/"
-"""Replaces the dot in names of parameters: the names of a ParameterDict must not contain dots."""
+APART = "/"  # Replaces the dot in names of parameters: the names of a ParameterDict must not contain dots
 
 
 class Restarts(nn.Module):

@@ -68,20 +68,15 @@ class Task(Optimizing, Remembering, ABC):
     """
 
     name: str
-    headline: tuple[str, ...]
-    """The test metrics by which models are compared first, in the order of a sweep's table."""
-    view: ClassVar[str]
-    """The dotted name of the `zoo.visualize.view.View` that shows inputs and predictions."""
+    headline: tuple[str, ...]  # The test metrics by which models are compared first, in the order of a sweep's table
+    view: ClassVar[str]  # The dotted name of the `zoo.visualize.view.View` that shows inputs and predictions
     monitors: ClassVar[Mapping[str, str]]
     """The validation metrics that can select the best weights, each with `max` or `min` as its best end."""
-    on_bar: tuple[str, ...] = ()
-    """Validation metrics that the progress bar shows."""
+    on_bar: tuple[str, ...] = ()  # Validation metrics that the progress bar shows
     groups: ClassVar[tuple[str, ...]] = ()
     """The groups of the configuration that the task uses, besides the optimiser and the scheduler."""
-    network: Any
-    """The network; None until the data are known."""
-    spec: Any
-    """The `Spec` of the data; None until they are known."""
+    network: Any  # The network; None until the data are known
+    spec: Any  # The `Spec` of the data; None until they are known
 
     def __init__(
         self,
@@ -98,14 +93,10 @@ class Task(Optimizing, Remembering, ABC):
         self.monitor, self.mode = monitor, mode
         self.network = None
         self.spec = None
-        self.encoder: Any = None
-        """The `Encoder` of the data."""
-        self.start: dict[str, Any] | None = None
-        """The content of the checkpoint whose weights the training starts from."""
-        self.restored = False
-        """Whether the trainer loads the weights of a checkpoint after the network is built."""
-        self.pretrained: dict[str, Pretrained] = {}
-        """The pretrained parts of the network, by name."""
+        self.encoder: Any = None  # The `Encoder` of the data
+        self.start: dict[str, Any] | None = None  # The content of the checkpoint whose weights the training starts from
+        self.restored = False  # Whether the trainer loads the weights of a checkpoint after the network is built
+        self.pretrained: dict[str, Pretrained] = {}  # The pretrained parts of the network, by name
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:

@@ -24,14 +24,10 @@ class Translated:
     """One translation of a source."""
 
     text: str
-    tokens: tuple[str, ...]
-    """The tokens as they were written, with the end mark if the network wrote it."""
-    log_prob: float
-    """Sum of the log-probabilities of the tokens."""
-    score: float
-    """The number by which the translations of a source are ranked."""
-    finished: bool
-    """False where the network and the rules allow no further token, not even an end."""
+    tokens: tuple[str, ...]  # The tokens as they were written, with the end mark if the network wrote it
+    log_prob: float  # Sum of the log-probabilities of the tokens
+    score: float  # The number by which the translations of a source are ranked
+    finished: bool  # False where the network and the rules allow no further token, not even an end
     attention: tuple[tuple[float, ...], ...] | None
     """(T, S) weights on the source tokens, a row per token, the mean of layers and heads; None where the network has no
     attention."""

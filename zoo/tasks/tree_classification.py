@@ -23,19 +23,14 @@ from zoo.tasks.trees import ReadTree, read_trees
 class TreePrediction(Prediction):
     """The class of one tree and of each of its nodes, and what the network attended to."""
 
-    label: str
-    """The class of the root."""
-    probabilities: dict[str, float]
-    """The probability of each class at the root."""
+    label: str  # The class of the root
+    probabilities: dict[str, float]  # The probability of each class at the root
     tree: ReadTree
-    labels: tuple[str, ...]
-    """The class of each node."""
-    confidence: tuple[float, ...]
-    """The probability of each node's label."""
+    labels: tuple[str, ...]  # The class of each node
+    confidence: tuple[float, ...]  # The probability of each node's label
     given: tuple[str | None, ...] | None = None
     """The label of each node in the brackets, None where there was none; None where no node had one."""
-    unread: tuple[str, ...] = ()
-    """Labels in the brackets that are not classes; the other labels are then ignored, too."""
+    unread: tuple[str, ...] = ()  # Labels in the brackets that are not classes; the other labels are then ignored, too
 
     @property
     def root(self) -> int:
@@ -48,8 +43,7 @@ class ExaminedTree(Examined):
     """A tree of a split, with its predicted and its true classes."""
 
     prediction: TreePrediction
-    labels: tuple[str | None, ...]
-    """The true class of each node, None where it has none."""
+    labels: tuple[str | None, ...]  # The true class of each node, None where it has none
     evidence: tuple[bool, ...] | None
     """True at the nodes that determine the class of the root; None where the data do not have them."""
 

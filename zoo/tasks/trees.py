@@ -11,16 +11,12 @@ from zoo.data.trees.batch import TreeBatch, TreePairBatch
 class ReadTree:
     """A tree as the network read it."""
 
-    words: tuple[str, ...]
-    """The words of the sentence."""
+    words: tuple[str, ...]  # The words of the sentence
     parent: tuple[int, ...]
     """The parent of each node, -1 at the root. The children of a node are in the order of their numbers."""
-    word: tuple[int, ...]
-    """The number of the word at each node, -1 at a node without a word."""
-    weights: tuple[float, ...] | None
-    """Attention to each node, with the sum 1; None where the network has no attention."""
-    unknown: tuple[int, ...] = ()
-    """The numbers of the words that are not in the vocabulary."""
+    word: tuple[int, ...]  # The number of the word at each node, -1 at a node without a word
+    weights: tuple[float, ...] | None  # Attention to each node, with the sum 1; None where the network has no attention
+    unknown: tuple[int, ...] = ()  # The numbers of the words that are not in the vocabulary
     built: str | None = None
     """The origin of the tree: balanced, left, right or a parser's name; None where the tree was given."""
 
