@@ -209,7 +209,7 @@ def refusal_of(*words):
     pytest.fail("it would start")
 
 
-@pytest.mark.parametrize(("overrides", "expected"), mistakes())
+@pytest.mark.parametrize(("overrides", "expected"), list(mistakes()))
 def test_a_mistake_is_named_in_one_line(overrides, expected, monkeypatch):
     for module in ("zoo.tasks.size", "zoo.data.points.generated"):
         monkeypatch.setattr(f"{module}.memory", lambda: 25e9)
