@@ -26,9 +26,13 @@ from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM, RESETS, UPDATES
 
 
+@pytest.fixture(params=CELLS)
+def cell(request):
+    return request.param
+
+
 @pytest.mark.parametrize(("kernel", "layers"), [("loop", 1), ("loop", 2), ("loop", 3), ("torch", 2)])
 @pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
 def test_equals_torch_with_states(cell, bidirectional, kernel, layers):
     ours, theirs = pair(cell, 4, 5, num_layers=layers, bidirectional=bidirectional, kernel=kernel)
     mask = mask_of(MIX)
@@ -39,7 +43,6 @@ def test_equals_torch_with_states(cell, bidirectional, kernel, layers):
 
 
 @pytest.mark.parametrize("lengths", [[1], [1, 1, 1], [4, 4], [0, 2], [1000, 1, 37, 500, 0, 999]], ids=str)
-@pytest.mark.parametrize("cell", CELLS)
 def test_equals_torch_from_zero_at_every_length(cell, lengths):
     ours, theirs = pair(cell, 3, 4, bidirectional=True)
     mask = mask_of(lengths)
@@ -78,7 +81,6 @@ def test_the_cpu_takes_the_loop_and_a_key_takes_torchs_kernel():
         GRU(4, 5, kernel="cudnn")
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_state_dicts_load_both_ways_and_the_start_is_torchs(cell):
     settings = {"num_layers": 2, "bidirectional": True}
     torch.manual_seed(3)
@@ -92,7 +94,6 @@ def test_state_dicts_load_both_ways_and_the_start_is_torchs(cell):
     theirs.load_state_dict(ours.state_dict(), strict=True)
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_dropout_acts_between_layers_and_only_in_training(cell):
     ours, theirs = pair(cell, 4, 5, num_layers=3, dropout=1.0)  # drops everything, so there is nothing random
     mask = mask_of([3, 2])
@@ -105,7 +106,6 @@ def test_dropout_acts_between_layers_and_only_in_training(cell):
 
 @pytest.mark.parametrize("kernel", ["loop", "torch"])
 @pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
 def test_no_positions_at_all(cell, bidirectional, kernel):
     module = cell(4, 5, num_layers=2, bidirectional=bidirectional, kernel=kernel)
     for packing in (Packing.of(torch.zeros(3, 2, 6, dtype=torch.bool)), Packing.of(torch.zeros(3, 2, 0).bool())):
@@ -119,7 +119,6 @@ def test_no_positions_at_all(cell, bidirectional, kernel):
         assert all((weight.grad == 0).all() for weight in module.parameters())  # present, as DDP requires
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_a_kept_graph_gives_the_same_gradients_again(cell):
     module, packing = cell(4, 5, bidirectional=True), Packing.of(mask_of([4, 2]))
     loss = module(torch.randn(6, 4), packing)[0].square().sum()
@@ -129,7 +128,6 @@ def test_a_kept_graph_gives_the_same_gradients_again(cell):
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
 def test_output_changed_in_place_leaves_the_gradients_right(cell, bidirectional):
     module, packing, x = cell(4, 5, bidirectional=bidirectional), Packing.of(mask_of([4, 2])), torch.randn(6, 4)
     changed = torch.autograd.grad(module(x, packing)[0].mul_(2).sum(), list(module.parameters()))
@@ -137,7 +135,6 @@ def test_output_changed_in_place_leaves_the_gradients_right(cell, bidirectional)
     torch.testing.assert_close(changed, plain)
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_a_second_derivative_is_an_error_and_not_a_wrong_number(cell):
     x = torch.randn(3, 4, requires_grad=True)
     output, _ = cell(4, 5)(x, Packing.of(mask_of([2, 1])))
@@ -146,7 +143,6 @@ def test_a_second_derivative_is_an_error_and_not_a_wrong_number(cell):
         gradient.sum().backward()
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_frozen_weights_and_inputs_get_no_gradient(cell):
     module, packing = cell(4, 5), Packing.of(mask_of([2, 1]))
     module.weight_hh_l0.requires_grad_(False)
@@ -170,7 +166,6 @@ def with_exact_projection(cell):
 
 
 @pytest.mark.parametrize("inside", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
 def test_the_loop_runs_in_single_precision_under_autocast(cell, inside):
     module, packing, x = with_exact_projection(cell)
     expected, _ = module(x, packing)
@@ -184,7 +179,6 @@ def test_the_loop_runs_in_single_precision_under_autocast(cell, inside):
     assert {state.dtype for state in as_tuple(final)} == {torch.float32}
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_the_loop_runs_in_single_precision_under_half_precision_weights(cell):
     module, packing, x = with_exact_projection(cell)
     expected, _ = module(x, packing)
@@ -195,7 +189,6 @@ def test_the_loop_runs_in_single_precision_under_half_precision_weights(cell):
     assert module.weight_hh_l0.grad.dtype == torch.bfloat16
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_torch_compile_leaves_the_loop_alone(cell):
     encoder, head = cell(4, 5, bidirectional=True), nn.Linear(10, 2)
 
@@ -249,7 +242,6 @@ def test_the_memory_of_backward_grows_with_the_length_and_not_with_its_square(ce
     assert backward_bytes(module, 400) < 4.5 * backward_bytes(module, 100)
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_nothing_is_kept_without_gradients(cell):
     module, packing = cell(4, 5, bidirectional=True), Packing.of(mask_of([2, 1]))
     kept = []
@@ -262,7 +254,6 @@ def test_nothing_is_kept_without_gradients(cell):
 
 
 @pytest.mark.parametrize("by_backward", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
 def test_the_buffers_go_with_the_output_or_by_backward(cell, by_backward):
     module, packing = cell(4, 5), Packing.of(mask_of([2, 1]))
     kept = []
@@ -283,7 +274,6 @@ def test_the_buffers_go_with_the_output_or_by_backward(cell, by_backward):
     assert all(tensor.requires_grad for tensor in alive)  # the weights
 
 
-@pytest.mark.parametrize("cell", CELLS)
 def test_shapes_that_do_not_fit_are_named(cell):
     module, packing = cell(4, 5), Packing.of(mask_of([2, 1]))
     with pytest.raises(ValueError, match=r"\(positions, 4\).*\(3, 6\)"):

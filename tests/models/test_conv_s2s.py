@@ -107,7 +107,7 @@ def literal(model, source, read, factor):
     "settings", [DEEP, WIDE, DEEP | {"positions": 3}], ids=["one width", "many widths", "longer than the tables"]
 )
 def test_equals_the_equations_written_as_loops(settings):
-    """A position behind a table takes its last row."""
+    """A position beyond a table takes its last row."""
     model = build(settings)
     output, layers = model(BATCH), len(model.decoder)
     logits, weights = zip(*(literal(model, *pair, 1 / (2 * layers)) for pair in pairs_of(BATCH)), strict=True)

@@ -264,7 +264,7 @@ def model_of(slow, spec=None, **settings):
 
 
 def rows(slow, model, batch, keep=1.0, place=None):
-    """What `slow` gives for each example; `place(row, t, weights)` is the place that hard attention reads."""
+    """Results of `slow` for each example; `place(row, t, weights)` is the place that hard attention reads."""
     examples = captions_of(batch) if "encoder" in NETWORKS[slow][1] else pairs_of(batch)
     options = ({} if place is None else {"place": partial(place, row)} for row in range(len(batch)))
     return [slow(model, *one, keep, **other) for one, other in zip(examples, options, strict=True)]

@@ -87,8 +87,7 @@ def test_priority_sort():
 
 
 @pytest.mark.parametrize(
-    ("goal", "sizes"),
-    [(COPY, (3,)), (REPEAT, (2, 3)), (AssociativeRecall(6, 3), (4,)), (NGRAMS, (7,)), (SORT, (5,))],
+    ("goal", "sizes"), [(COPY, (3,)), (REPEAT, (2, 3)), (AssociativeRecall(6, 3), (4,)), (NGRAMS, (7,)), (SORT, (5,))]
 )
 def test_what_is_drawn_can_be_typed(goal, sizes):
     """A drawn sequence has the steps that its sizes say, and the line that it is shown as means the same sequence."""

@@ -151,11 +151,7 @@ def test_description():
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (
-            CopyBits,
-            {"length": [20, 1]},
-            r"data\.length=\[20, 1\]: expected .*, so \[1, 20\]: these are reversed, f",
-        ),
+        (CopyBits, {"length": [20, 1]}, r"data\.length=\[20, 1\]: expected .*, so \[1, 20\]: these are reversed, f"),
         (CopyBits, {"test_lengths": []}, r"data\.test_lengths=\[\]: expected different numbers"),
         (RepeatCopies, {"test_repeats": [20, 20]}, r"data\.test_repeats=\[20, 20\]: expected different numbers"),
         (Recall, {"items": [1, 6]}, r"data\.items: expected at least 2, .* found 1"),

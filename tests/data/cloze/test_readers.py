@@ -148,10 +148,7 @@ def test_sentences_are_cut_behind_their_marks_and_lose_nothing(words):
 
 def test_a_typed_line():
     question = parse_line("Ann didn't leave. Bob (her cousin) slept! The one awake was XXXXX. | Ann|Bob| Mr. X |Ann")
-    assert question.sentences == [
-        ["Ann", "did", "n't", "leave", "."],
-        ["Bob", "(", "her", "cousin", ")", "slept", "!"],
-    ]
+    assert question.sentences == [["Ann", "did", "n't", "leave", "."], ["Bob", "(", "her", "cousin", ")", "slept", "!"]]
     assert question.query == ["The", "one", "awake", "was", BLANK, "."]
     assert question.candidates == ["Ann", "Bob", "Mr. X"]
     assert question.answer is None

@@ -38,10 +38,7 @@ def test_without_targets_there_are_none_and_numbers_need_no_rows():
     assert len(PointEncoder("hull")([])) == 0
 
 
-@given(
-    st.lists(st.tuples(*[st.floats(-1e6, 1e6)] * 2), min_size=1, max_size=9),
-    st.floats(1e-3, 1e3),
-)
+@given(st.lists(st.tuples(*[st.floats(-1e6, 1e6)] * 2), min_size=1, max_size=9), st.floats(1e-3, 1e3))
 def test_a_set_is_moved_and_scaled_alike_on_both_axes(rows, stretch):
     points = np.array(rows) * stretch
     placed, scale = into_unit_square(points)

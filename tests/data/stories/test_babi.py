@@ -36,9 +36,8 @@ def test_a_set_is_chosen(tmp_path, cache_dir):
     official(tmp_path / "en")
     official(tmp_path / "en-10k", train=20)
     assert Babi(source=str(tmp_path), set="en-10k").open_source().place == str(tmp_path / "en-10k")
-    with pytest.raises(
-        DataError, match=r"found en-10k/, en/; expected the folder tasks_1-20_v1-2 with the folder of data.set"
-    ):
+    message = r"found en-10k/, en/; expected the folder tasks_1-20_v1-2 with the folder of data.set"
+    with pytest.raises(DataError, match=message):
         Babi(source=str(tmp_path), set="hn").open_source()
 
 
@@ -72,10 +71,8 @@ def test_too_few_questions_to_validate(tmp_path, cache_dir):
 
 def test_a_missing_task_is_named_with_those_that_are_there(tmp_path):
     official(tmp_path / "en", (1, 2, 3, 7))
-    with pytest.raises(
-        DataError,
-        match=r"qa4_two-arg-relations_train.txt: file not found; the files of tasks 1-3, 7 are there \(",
-    ):
+    message = r"qa4_two-arg-relations_train.txt: file not found; the files of tasks 1-3, 7 are there \("
+    with pytest.raises(DataError, match=message):
         Babi(source=str(tmp_path), tasks="all").open_source()
     (tmp_path / "en" / file_name(2, "test")).unlink()
     with pytest.raises(DataError, match=r"qa2_two-supporting-facts_test.txt: .* the files of tasks 1, 3, 7 are"):

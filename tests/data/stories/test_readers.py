@@ -148,10 +148,7 @@ def test_json_lines(tmp_path):
         ({"answer": " "}, "empty answer: column 'answer' has ''"),
         ({"answer": None}, "empty answer: column 'answer' has None"),
         ({"answer": True}, "empty answer: column 'answer' has True"),
-        (
-            {"supporting": 0},
-            f"supporting is not a list of numbers: found 0, {POSITIONS}",
-        ),
+        ({"supporting": 0}, f"supporting is not a list of numbers: found 0, {POSITIONS}"),
         ({"supporting": ["0"]}, "supporting is not a list of numbers"),
         ({"supporting": [2]}, "supporting points at nothing: found 2"),
         ({"supporting": [-1]}, "supporting points at nothing: found -1"),
