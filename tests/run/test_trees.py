@@ -21,10 +21,8 @@ from zoo.optimizers.adagrad import Adagrad
 from zoo.run.catalogue import experiments
 from zoo.run.compose import compose
 
-SIZES = {"train": 60, "val": 11, "test": 13}
-"""Examples of each split; no batch divides them."""
-MISSING = {"the", "a"}
-"""Words without a vector."""
+SIZES = {"train": 60, "val": 11, "test": 13}  # Examples of each split; no batch divides them
+MISSING = {"the", "a"}  # Words without a vector
 EPOCHS = 2
 OF_TREES = {f"test/accuracy_{part}{kind}" for part in ("nodes", "roots") for kind in ("", "_binary")}
 METRICS = {"sst": {"test/loss"} | OF_TREES, "sick": {f"test/{name}" for name in ("loss", "pearson", "spearman", "mse")}}

@@ -20,8 +20,7 @@ from zoo.run.compose import compose
 from zoo.tasks.captioning import Captioning
 from zoo.tasks.pointing import ExaminedPointing, Pointing
 
-SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]
-"""The hull is 0, 1, 3, 4."""
+SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]  # The hull is 0, 1, 3, 4
 
 
 def hulls(count, sizes, seed):
