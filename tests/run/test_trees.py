@@ -218,26 +218,15 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "reviews.csv").write_text("review,verdict\n" + "".join(rows), encoding="utf-8")
     table = ["data=trees", "data.path=reviews.csv", "data.text_column=review", "data.label_column=verdict"]
     small = ["model=tree_lstm", "model.embedding_dim=16", "model.hidden_dim=16", "data.loader.batch_size=8"]
-    run = [
-        *table,
-        "data.trees=balanced",
-        *small,
-        "optimizer.lr=0.01",
-        "trainer.max_epochs=6",
-        *QUIET,
-        "callbacks=checkpoint",
-    ]
-    assert launch([*run, "hydra.run.dir=run"], folder) == 0
+    run = ["data.trees=balanced", "optimizer.lr=0.01", "trainer.max_epochs=6", "callbacks=checkpoint", *QUIET]
+    assert launch([*table, *small, *run, "hydra.run.dir=run"], folder) == 0
     return folder / "run"
 
 
 def test_a_table_without_trees_is_learned(reviews: Path) -> None:
     facts = result(reviews)
-    assert facts["source"].endswith("reviews.csv, 160 texts") and facts["sizes"] == {
-        "train": 128,
-        "val": 16,
-        "test": 16,
-    }
+    assert facts["source"].endswith("reviews.csv, 160 texts")
+    assert facts["sizes"] == {"train": 128, "val": 16, "test": 16}
     assert facts["monitor"] == "val/accuracy_roots" and facts["score"] > 0.9
     assert {"test/loss", "test/accuracy_nodes", "test/accuracy_roots"} == facts["metrics"].keys()
     assert facts["metrics"]["test/accuracy_nodes"] == facts["metrics"]["test/accuracy_roots"] > 0.9
