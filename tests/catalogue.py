@@ -19,8 +19,7 @@ class Model:
 
     name: str
     cls: Any
-    arguments: dict[str, Any]
-    """The keyword arguments that the file gives."""
+    arguments: dict[str, Any]  # The keyword arguments that the file gives
 
 
 def models() -> dict[str, Model]:

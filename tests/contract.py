@@ -13,8 +13,7 @@ from tests.families import Family
 from zoo.layers.pretrained import pretrained_parts
 from zoo.models.output import Output
 
-EXACT = 1e-12
-"""How far apart two results in double precision may lie that the mathematics says are equal."""
+EXACT = 1e-12  # How far apart two results in double precision may lie that the mathematics says are equal
 
 
 @dataclass(frozen=True)

@@ -122,12 +122,9 @@ class Cost(NamedTuple):
     """The cost of one step."""
 
     operations: int
-    kept: int
-    """How many numbers it keeps of the tokens read."""
-    memory: int
-    """How many numbers it has of the source."""
-    looks: int
-    """How many attentions there are."""
+    kept: int  # How many numbers it keeps of the tokens read
+    memory: int  # How many numbers it has of the source
+    looks: int  # How many attentions there are
 
     @classmethod
     def of_steps(cls, network: Any, batch: Any, readable: Tensor, count: int) -> list[Cost]:

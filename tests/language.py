@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 
-LONGEST_SENTENCE = 35
-"""Words of two small letters or more, so that symbols and names do not count. The goal is 25."""
+LONGEST_SENTENCE = 35  # Words of two small letters or more, so that symbols and names do not count. The goal is 25.
 
 UNITS = (
     "batch|case|class|command|document|epoch|example|file|folder|head|image|kind|line|model|name|node|page|pair|paper"

@@ -77,10 +77,9 @@ def test_a_checkpoint_does_not_run_the_command_line(monkeypatch):
 def test_a_checkpoint_imports_modules_of_the_users_own_folders(modules):
     with named_by_a_checkpoint([modules]):
         assert class_at("own_family.Mine", Spec).__name__ == "Mine"
-        with pytest.raises(CheckpointError, match="may not import"):
-            class_at("foreign_family.__main__.Mine", Spec)
-        with pytest.raises(CheckpointError, match="may not import"):
-            class_at("this.Mine", Spec)
+        for name in ("foreign_family.__main__.Mine", "this.Mine"):
+            with pytest.raises(CheckpointError, match="may not import"):
+                class_at(name, Spec)
 
 
 def test_a_checkpoint_may_name_what_is_imported_already(modules):

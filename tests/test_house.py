@@ -33,12 +33,9 @@ def relative(path: Path) -> str:
 
 def file_problems(path: Path) -> list[str]:
     """Problems with the length or the name of a file of code."""
-    found = []
-    lines = len(path.read_text(encoding="utf-8").splitlines())
+    found, lines = [], len(path.read_text(encoding="utf-8").splitlines())
     if lines > LONGEST_FILE:
-        found.append(
-            f"{relative(path)} has {lines} lines, more than {LONGEST_FILE}: split it where its parts come apart"
-        )
+        found.append(f"{relative(path)}: {lines} lines, more than {LONGEST_FILE}: split it where its parts come apart")
     inside = path.relative_to(ROOT) if path.is_relative_to(ROOT) else Path(path.name)
     if any(EMPTY_NAMES.fullmatch(Path(part).stem) for part in inside.parts):
         found.append(f"{relative(path)}: the name says nothing; name it after what it holds")
@@ -162,8 +159,7 @@ def test_experiment_and_results(model: Model) -> None:
 def test_a_missing_experiment_or_result_is_found(tmp_path: Path) -> None:
     (tmp_path / "ntm_copy.yaml").write_text("defaults:\n  - override /model: ntm\n  - override /data: copy\n")
     (tmp_path / "ntm.csv").write_text("model,data,ours\nntm,copy,1.0\n")
-    assert set(experiment_models(tmp_path)) == {"ntm"}
-    assert set(result_models(tmp_path)) == {"ntm"}
+    assert set(experiment_models(tmp_path)) == set(result_models(tmp_path)) == {"ntm"}
 
 
 def test_the_declared_version_is_the_packages(program_env: dict[str, str]) -> None:

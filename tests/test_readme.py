@@ -106,49 +106,37 @@ def test_every_page_of_docs_is_linked_in_the_readme() -> None:
     assert [path.name for path in (ROOT / "docs").glob("*.md") if f"](docs/{path.name})" not in text] == []
 
 
-def test_commands_in_tables_are_found() -> None:
+def test_commands_are_found_in_tables_and_shell_blocks() -> None:
     assert shown("| hulls | `python train.py data=tsp` | [page](a.md) |") == ["python train.py data=tsp"]
-
-
-def test_shell_blocks_are_taken_apart() -> None:
     text = "```sh\n# note\npython train.py \\\n  seed=1  # why\npip install -e . && zoo list\n```\n```py\nzoo\n```\n"
     assert list(shell_lines(text)) == ["python train.py seed=1", "pip install -e .", "zoo list"]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "python train.py",
-        "python train.py model=han data=yelp trainer.precision=bf16-mixed",
-        "python train.py -m model.word_hidden_dim=25,50",
-        "torchrun --nproc-per-node 2 train.py trainer=ddp_cpu",
-        "CUDA_VISIBLE_DEVICES=0 python train.py trainer=gpu",
-        'zoo predict best.ckpt "The food was great." --html page.html',
-        "zoo predict --help",
-        "pytest -m 'not slow'",
-        "python results/table.py --write README.md",
-    ],
-)
-def test_a_right_command_passes(command: str) -> None:
-    assert problem(command) is None
+RIGHT = """\
+python train.py
+python train.py model=han data=yelp trainer.precision=bf16-mixed
+python train.py -m model.word_hidden_dim=25,50
+torchrun --nproc-per-node 2 train.py trainer=ddp_cpu
+CUDA_VISIBLE_DEVICES=0 python train.py trainer=gpu
+zoo predict best.ckpt "The food was great." --html page.html
+zoo predict --help
+pytest -m 'not slow'
+python results/table.py --write README.md"""
+WRONG = """\
+python train.py modle=han
+python train.py fast
+python train.py --fast
+python train.py -m model.word_hidden_dim=25,wide
+zoo train seed=abc
+zoo lsit
+zoo data yelpp
+python results/tabel.py
+conda install zoo"""
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "python train.py modle=han",
-        "python train.py fast",
-        "python train.py --fast",
-        "python train.py -m model.word_hidden_dim=25,wide",
-        "zoo train seed=abc",
-        "zoo lsit",
-        "zoo data yelpp",
-        "python results/tabel.py",
-        "conda install zoo",
-    ],
-)
-def test_a_wrong_command_is_found(command: str) -> None:
-    assert problem(command) is not None
+@pytest.mark.parametrize("command", (RIGHT + "\n" + WRONG).splitlines())
+def test_a_wrong_command_is_found_and_a_right_one_passes(command: str) -> None:
+    assert (problem(command) is not None) == (command in WRONG.splitlines())
 
 
 # results
@@ -178,12 +166,13 @@ def test_every_result_can_be_run_again(file: Path) -> None:
 ROW = Row("ntm", "copy", "sample", "bits per sequence", "0.12", "0.01", "1", "python train.py seed=1", "abc1234")
 
 
+def row(**cells: str) -> Row:
+    return Row(**(vars(ROW) | cells))
+
+
 def test_seeds_become_one_line_with_median_and_range() -> None:
-    values = ("0.951", "0.97", "0.944")
-    rows = [
-        Row(**(vars(ROW) | {"ours": value, "seed": str(seed), "command": f"python train.py seed={seed}"}))
-        for seed, value in enumerate(values, start=1)
-    ]
+    values = {"1": "0.951", "2": "0.97", "3": "0.944"}
+    rows = [row(ours=value, seed=seed, command=f"python train.py seed={seed}") for seed, value in values.items()]
     assert ours(rows) == "0.951 (0.944 to 0.970)"
     assert ours(rows[:1]) == ours(rows[:1] * 3) == "0.951"
     assert table(rows).splitlines() == [
@@ -194,23 +183,16 @@ def test_seeds_become_one_line_with_median_and_range() -> None:
 
 
 def test_a_line_for_each_command_and_a_dash_without_a_published_number() -> None:
-    other = Row(**(vars(ROW) | {"command": "python train.py model.hops=1", "paper": ""}))
-    lines = table([ROW, other]).splitlines()[2:]
-    assert len(lines) == 2
-    assert "| – |" in lines[1]
+    _, other = table([ROW, row(command="python train.py model.hops=1", paper="")]).splitlines()[2:]
+    assert "| – |" in other
 
 
 def test_metrics_become_columns_with_published_numbers_in_brackets() -> None:
     bleu = [
-        Row(
-            **(
-                vars(ROW)
-                | {"metric": "token_bleu", "ours": value, "seed": seed, "paper": "28.3", "command": f"x seed={seed}"}
-            )
-        )
+        row(metric="token_bleu", ours=value, seed=seed, paper="28.3", command=f"x seed={seed}")
         for seed, value in (("1", "30.5"), ("2", "31.5"))
     ]
-    minutes = Row(**(vars(ROW) | {"metric": "minutes", "ours": "4.0", "paper": "", "command": "x seed=1"}))
+    minutes = row(metric="minutes", ours="4.0", paper="", command="x seed=1")
     assert wide([*bleu, minutes], ["minutes", "token_bleu", "chrf"]).splitlines() == [
         "| model | minutes | token bleu | chrf | seeds | command |",
         "| --- | --- | --- | --- | --- | --- |",

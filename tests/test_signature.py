@@ -127,28 +127,25 @@ class Bounded:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "expected"),
     [
-        ("dropout", True, "part.dropout=true: expected a number from 0 to below 1, found true"),
-        ("size", 2.0, "part.size=2.0: expected a whole number from 1 on or null, found 2.0"),
-        ("size", "two", "part.size=two: expected a whole number from 1 on or null, found 'two'"),
-        (
-            "sizes",
-            [3, 0],
-            "part.sizes=[3, 0]: expected a whole number from 1 on or a list (each a whole number from 1 on), found",
-        ),
-        ("rates", [0.9], "part.rates=[0.9]: expected a list of 2 (each a number), found [0.9]"),
-        ("either", 3, "part.either=3: expected true, false or text, found 3"),
-        ("built", 3, "part.built=3: expected a group with a _target_ or null, found 3"),
+        ("dropout", True, "a number from 0 to below 1, found true"),
+        ("size", 2.0, "a whole number from 1 on or null, found 2.0"),
+        ("size", "two", "a whole number from 1 on or null, found 'two'"),
+        ("sizes", [3, 0], "a whole number from 1 on or a list (each a whole number from 1 on), found [3, 0]"),
+        ("rates", [0.9], "a list of 2 (each a number), found [0.9]"),
+        ("either", 3, "true, false or text, found 3"),
+        ("built", 3, "a group with a _target_ or null, found 3"),
+        *(("dropout", 0, None), ("size", None, None), ("size", 3, None), ("sizes", [3, 1], None)),
+        *(("rates", [1, 0.5], None), ("either", "x", None), ("built", {"_target_": "zoo.Thing"}, None)),
     ],
 )
-def test_a_value_that_an_annotation_does_not_allow(name, value, said):
+def test_a_value_that_an_annotation_does_not_allow(name, value, expected):
+    one = OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value})
+    if expected is None:
+        check_arguments(one, "part")
+        return
     with pytest.raises(ConfigError) as caught:
-        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")
-    assert said in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_values_that_annotations_allow():
-    allowed = [("dropout", 0), ("size", None), ("size", 3), ("sizes", [3, 1]), ("rates", [1, 0.5]), ("either", "x")]
-    for name, value in [*allowed, ("built", {"_target_": "zoo.Thing"})]:
-        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")
+        check_arguments(one, "part")
+    shown = str(value).lower() if value is True else value
+    assert str(caught.value) == f"part.{name}={shown}: expected {expected}"

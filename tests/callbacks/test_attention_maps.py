@@ -14,8 +14,7 @@ from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.errors import ZooError
 from zoo.visualize.classification import ClassificationView
 
-ALWAYS = 1e-9
-"""Minutes between pictures: after every validation."""
+ALWAYS = 1e-9  # Minutes between pictures: after every validation
 
 
 def names(folder):

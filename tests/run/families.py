@@ -48,8 +48,7 @@ class TwoRanks(NamedTuple):
     """A run that two ranks make as one process does: plain steps, without random numbers."""
 
     overrides: list[str]
-    metric: str
-    """One that its test has."""
+    metric: str  # One that its test has
     value: float | None = None
     rtol: float = 1e-4
 

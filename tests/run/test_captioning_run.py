@@ -26,9 +26,8 @@ KNOWN |= {"bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d"}
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One finished run with everything on."""
     where = tmp_path_factory.mktemp("captioning")
-    assert (
-        launch([*CAPTIONING, "regularizer=doubly_stochastic", "trainer.max_epochs=2", "hydra.run.dir=run"], where) == 0
-    )
+    words = ["regularizer=doubly_stochastic", "trainer.max_epochs=2", "hydra.run.dir=run"]
+    assert launch([*CAPTIONING, *words], where) == 0
     return where / "run"
 
 

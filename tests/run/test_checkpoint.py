@@ -186,42 +186,33 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
     model = content["hyper_parameters"]["model"]
     model["word_hiddem_dim"] = model.pop("word_hidden_dim")
     AtomicCheckpointIO().save_checkpoint(content, path)
-    with pytest.raises(
-        CheckpointError, match=r"best\.ckpt: its hyperparameters do not fit HAN: .*word_hiddem_dim"
-    ) as caught:
+    message = r"best\.ckpt: its hyperparameters do not fit HAN: .*word_hiddem_dim"
+    with pytest.raises(CheckpointError, match=message) as caught:
         zoo.load(path)
     assert "\n" not in str(caught.value)
+
+
+FOREIGN = "a checkpoint may not import venv.__main__.Mine"
+UNLIKE = "differs from those that a run writes"
 
 
 @pytest.mark.parametrize(
     ("lose", "expected"),
     [
-        (lambda content: content.pop("hyper_parameters"), "it has no 'hyper_parameters'"),
-        (lambda content: content["zoo"].pop("encoder"), "it has no 'encoder'"),
-        (lambda content: content["zoo"].pop("format"), "checkpoint format None"),
-        (lambda content: content["zoo"]["spec"].pop("classes"), "its spec does not fit: .*'classes'"),
-        (lambda content: content["zoo"].update(spec=[1]), "its spec or encoder differs from those that a run writes"),
-        (
-            lambda content: content["zoo"].update(encoder="text"),
-            "its spec or encoder differs from those that a run writes",
-        ),
-        (lambda content: content["zoo"].update(encoder_class="builtins.int"), "builtins.int is not a sub"),
-        (lambda content: content.update(zoo="text"), "not written by attention-zoo"),
-        (lambda content: content.update(hyper_parameters=[1]), "its parts differ from those that a run writes"),
-        (lambda content: content["hyper_parameters"].update(model="han"), "its parts differ from those"),
-        (lambda content: content.update(state_dict=[1]), "its parts differ from those that a run writes"),
-        (
-            lambda content: content.update(lr_schedulers=3, optimizer_states=[1]),
-            "its parts differ from those that a run writes",
-        ),
-        (
-            lambda content: content["zoo"].update(task="venv.__main__.Mine"),
-            "a checkpoint may not import venv.__main__.Mine",
-        ),
-        (
-            lambda content: content["hyper_parameters"]["model"].update(_target_="venv.__main__.Mine"),
-            "a checkpoint may not import venv.__main__.Mine",
-        ),
+        (lambda one: one.pop("hyper_parameters"), "it has no 'hyper_parameters'"),
+        (lambda one: one["zoo"].pop("encoder"), "it has no 'encoder'"),
+        (lambda one: one["zoo"].pop("format"), "checkpoint format None"),
+        (lambda one: one["zoo"]["spec"].pop("classes"), "its spec does not fit: .*'classes'"),
+        (lambda one: one["zoo"].update(spec=[1]), f"its spec or encoder {UNLIKE}"),
+        (lambda one: one["zoo"].update(encoder="text"), f"its spec or encoder {UNLIKE}"),
+        (lambda one: one["zoo"].update(encoder_class="builtins.int"), "builtins.int is not a sub"),
+        (lambda one: one.update(zoo="text"), "not written by attention-zoo"),
+        (lambda one: one.update(hyper_parameters=[1]), "its parts differ from those that a run"),
+        (lambda one: one["hyper_parameters"].update(model="han"), "its parts differ from those"),
+        (lambda one: one.update(state_dict=[1]), "its parts differ from those that a run"),
+        (lambda one: one.update(lr_schedulers=3, optimizer_states=[1]), "its parts differ from those that a run"),
+        (lambda one: one["zoo"].update(task="venv.__main__.Mine"), FOREIGN),
+        (lambda one: one["hyper_parameters"]["model"].update(_target_="venv.__main__.Mine"), FOREIGN),
     ],
 )
 def test_a_part_that_is_missing_is_one_line(tmp_path, lose, expected):
@@ -250,14 +241,9 @@ def test_a_loaded_network_is_in_evaluation_and_takes_any_input(tmp_path):
     predictor = zoo.load(path)
     assert predictor(["Good. Bad."])[0].probabilities == predictor(["Good. Bad."])[0].probabilities  # dropout 0.5
     read = []
-    predictor.encoder = type(
-        "Numbers",
-        (),
-        {
-            "display": lambda self, one: read.append(one) or [["a"]],
-            "__call__": lambda self, chunk, encode=predictor.encoder: encode(["a"] * len(chunk)),
-        },
-    )()
+    encode, display = predictor.encoder, lambda self, one: read.append(one) or [["a"]]
+    call = lambda self, chunk: encode(["a"] * len(chunk))  # noqa: E731
+    predictor.encoder = type("Numbers", (), {"display": display, "__call__": call})()
     assert len(predictor([3, (4, 5)])) == 2 and read == [3, (4, 5)]
 
 

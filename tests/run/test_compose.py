@@ -24,22 +24,29 @@ def alone(group, *overrides):
     return OmegaConf.to_container(compose(list(overrides))[group])
 
 
-def test_an_experiment_sets_what_nobody_else_chose():
-    cfg = composed(YELP)
-    assert (cfg.trainer.max_epochs, cfg.optimizer.momentum, cfg.data.text.minimum_frequency) == (20, 0.9, 6)
-
-
-def test_a_trainer_states_its_own_keys_and_leaves_the_others():
-    fast = composed(YELP, "trainer=fast").trainer
-    assert (fast.max_epochs, fast.limit_train_batches, fast.limit_val_batches) == (1, 4, 2)
-    several = composed(WMT, "trainer=ddp_cpu").trainer
-    assert (several.strategy, several.devices) == ("ddp", 2)
-    assert (several.max_epochs, several.max_steps, several.gradient_clip_val) == (8, 703125, 0.167)
-
-
-def test_a_value_of_the_command_line_wins_over_both():
-    assert composed(YELP, "trainer=fast", "trainer.max_epochs=7").trainer.max_epochs == 7
-    assert composed("trainer.max_epochs=7", "trainer=fast", YELP).trainer.max_epochs == 7
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        ([YELP], {"trainer.max_epochs": 20, "optimizer.momentum": 0.9, "data.text.minimum_frequency": 6}),
+        # a trainer states its own keys and leaves the others
+        (
+            [YELP, "trainer=fast"],
+            {"trainer.max_epochs": 1, "trainer.limit_train_batches": 4, "trainer.limit_val_batches": 2},
+        ),
+        (
+            [WMT, "trainer=ddp_cpu"],
+            {"trainer.strategy": "ddp", "trainer.devices": 2, "trainer.max_epochs": 8, "trainer.max_steps": 703125}
+            | {"trainer.gradient_clip_val": 0.167},
+        ),
+        # a value of the command line wins over both
+        ([YELP, "trainer=fast", "trainer.max_epochs=7"], {"trainer.max_epochs": 7}),
+        (["trainer.max_epochs=7", "trainer=fast", YELP], {"trainer.max_epochs": 7}),
+        ([YELP, "trainer=cpu", "debug=overfit"], {"trainer.max_epochs": 50}),
+    ],
+)
+def test_what_is_chosen_wins_over_an_experiment(overrides, expected):
+    cfg = composed(*overrides)
+    assert {key: OmegaConf.select(cfg, key) for key in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -81,10 +88,6 @@ def test_several_of_a_group():
     cfg = composed(MULTI30K, "callbacks=[none,averaging]")
     assert "averaging" in cfg.callbacks and "early_stopping" not in cfg.callbacks
     assert cfg.trainer.max_epochs == 10
-
-
-def test_debugging_stays_above_an_experiment():
-    assert composed(YELP, "trainer=cpu", "debug=overfit").trainer.max_epochs == 50
 
 
 def test_a_folder_of_an_installed_package(tmp_path, monkeypatch):

@@ -163,10 +163,15 @@ def test_overrides_with_dashes(tmp_path, capfd, words, expected):
     assert expected in line
 
 
-def test_a_sweep_of_refused_jobs_leaves_no_folder(tmp_path, capfd):
-    assert launch(["-m", *SHORT, "seed=-1,-2"], tmp_path) == 2
+@pytest.mark.parametrize(
+    ("values", "said", "count"),
+    [("seed=-1,-2", "error: seed=-", 2), ("model=hann,haan", "error: model=hann: unknown model; did you mean", 1)],
+)
+def test_a_sweep_of_refused_jobs_leaves_no_folder(tmp_path, capfd, values, said, count):
+    """Nor does one of jobs that cannot be composed."""
+    assert launch(["-m", *SHORT, values], tmp_path) == 2
     printed = capfd.readouterr()
-    assert printed.err.count("error: seed=-") == 2 and "Traceback" not in printed.err
+    assert printed.err.count(said) == count and "Traceback" not in printed.err
     assert not list(tmp_path.iterdir())
 
 

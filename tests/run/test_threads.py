@@ -28,19 +28,18 @@ def inside(model, threads, before):
         torch.set_num_threads(kept)
 
 
-@pytest.mark.parametrize("before", [1, 3])
-def test_threads_do_not_depend_on_the_machine(monkeypatch, before):
+@pytest.mark.parametrize(
+    ("key", "environment", "before", "small", "large"),
+    [
+        (None, None, 1, 1, MEASURED_WITH),
+        (None, None, 3, 1, MEASURED_WITH),
+        (None, "3", 3, 1, 3),  # the environment, where a model has no number of its own
+        (2, "1", 3, 2, 2),
+        (2, "3", 3, 2, 2),
+    ],
+)
+def test_threads_do_not_depend_on_the_machine(monkeypatch, key, environment, before, small, large):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert inside(Small, None, before) == (1, before)
-    assert inside(Large, None, before) == (MEASURED_WITH, before)
-
-
-def test_the_key_wins_over_the_model_and_the_environment(monkeypatch):
-    for name in ("1", "3"):
-        monkeypatch.setenv("OMP_NUM_THREADS", name)
-        assert inside(Small, 2, 3) == inside(Large, 2, 3) == (2, 3)
-
-
-def test_the_environment_wins_where_a_model_has_no_number_of_its_own(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert inside(Large, None, 3) == (3, 3) and inside(Small, None, 3) == (1, 3)
+    if environment is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", environment)
+    assert inside(Small, key, before) == (small, before) and inside(Large, key, before) == (large, before)

@@ -31,12 +31,9 @@ def test_result_json(finished):
     assert facts["tags"] == ["a test"] and "trainer.max_epochs=2" in facts["overrides"]
     metrics = facts["metrics"]
     assert {"test/loss", "test/accuracy", "test/macro_f1", "test/attention_recall"} <= metrics.keys()
-    assert 0 <= metrics["test/accuracy"] <= 1 and metrics["test/accuracy"] * 37 == pytest.approx(
-        round(metrics["test/accuracy"] * 37)
-    )
-    assert (
-        facts["versions"]["torch"] == torch.__version__.split("+")[0] or facts["versions"]["torch"] == torch.__version__
-    )
+    right = metrics["test/accuracy"] * 37
+    assert 0 <= right <= 37 and right == pytest.approx(round(right))
+    assert facts["versions"]["torch"] in (torch.__version__, torch.__version__.split("+")[0])
     assert facts["wall_seconds"] > 0 and facts["examples_per_second"] > 0
     weights = torch.load(facts["checkpoint"], weights_only=True)["state_dict"]
     assert facts["parameters"] == sum(tensor.numel() for tensor in weights.values())
@@ -59,9 +56,8 @@ def test_metrics_csv_holds_training_and_validation(finished):
 
 
 def test_the_checkpoint_alone_predicts(finished):
-    predictions = zoo.load(finished[0] / "checkpoints/best.ckpt")(
-        ["The food was great. The service was slow.", "...", ""]
-    )
+    texts = ["The food was great. The service was slow.", "...", ""]
+    predictions = zoo.load(finished[0] / "checkpoints/best.ckpt")(texts)
     assert len(predictions) == 3
     first = predictions[0]
     assert [len(sentence.words) for sentence in first.sentences] == [5, 5]

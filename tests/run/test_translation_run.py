@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 import zoo
-from tests.run.programs import TINY_PAIRS, launch, result
+from tests.run.programs import TINY_PAIRS, launch, result, saved
 from zoo.cli import main
 
 TINY = [*TINY_PAIRS, "trainer.max_epochs=2"]
@@ -120,10 +120,8 @@ def test_a_run_that_is_over_cannot_be_made_longer(translated, tmp_path, capsys):
     assert launch([*longer, "regularizer=[coverage,entropy]"], tmp_path) == 2
     errors = capsys.readouterr().err
     assert "planned for 8 steps and ends there; this run takes 12" in errors
-    assert (
-        f"use start_from={os.path.relpath(translated / 'checkpoints/last.ckpt', tmp_path)} in place of ckpt_path"
-        in errors
-    )
+    path = os.path.relpath(translated / "checkpoints/last.ckpt", tmp_path)
+    assert f"use start_from={path} in place of ckpt_path" in errors
     assert launch([*longer, f"start_from={translated / 'checkpoints/best.ckpt'}"], tmp_path) == 2
     assert "set one of them" in capsys.readouterr().err
 
@@ -132,9 +130,7 @@ def test_start_from_takes_the_weights_and_another_objective(checkpoint, tmp_path
     still = ["optimizer=sgd", "optimizer.lr=0.0", "scheduler=none", "callbacks=none", "trainer.max_epochs=1"]
     begin = [*TINY, *still, "objective=self_critical", f"start_from={checkpoint}", "hydra.run.dir=again"]
     assert launch(begin, tmp_path) == 0
-    before, after = (
-        torch.load(path, weights_only=True) for path in (checkpoint, tmp_path / "again/checkpoints/last.ckpt")
-    )
+    before, after = torch.load(checkpoint, weights_only=True), saved(tmp_path / "again")
     assert after["global_step"] == 4  # counted anew
     for name, value in after["state_dict"].items():
         assert torch.equal(value, before["state_dict"][name]), name

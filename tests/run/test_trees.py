@@ -21,10 +21,8 @@ from zoo.optimizers.adagrad import Adagrad
 from zoo.run.catalogue import experiments
 from zoo.run.compose import compose
 
-SIZES = {"train": 60, "val": 11, "test": 13}
-"""Examples of each split; no batch divides them."""
-MISSING = {"the", "a"}
-"""Words without a vector."""
+SIZES = {"train": 60, "val": 11, "test": 13}  # Examples of each split; no batch divides them
+MISSING = {"the", "a"}  # Words without a vector
 EPOCHS = 2
 OF_TREES = {f"test/accuracy_{part}{kind}" for part in ("nodes", "roots") for kind in ("", "_binary")}
 METRICS = {"sst": {"test/loss"} | OF_TREES, "sick": {f"test/{name}" for name in ("loss", "pearson", "spearman", "mse")}}
@@ -220,26 +218,15 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "reviews.csv").write_text("review,verdict\n" + "".join(rows), encoding="utf-8")
     table = ["data=trees", "data.path=reviews.csv", "data.text_column=review", "data.label_column=verdict"]
     small = ["model=tree_lstm", "model.embedding_dim=16", "model.hidden_dim=16", "data.loader.batch_size=8"]
-    run = [
-        *table,
-        "data.trees=balanced",
-        *small,
-        "optimizer.lr=0.01",
-        "trainer.max_epochs=6",
-        *QUIET,
-        "callbacks=checkpoint",
-    ]
-    assert launch([*run, "hydra.run.dir=run"], folder) == 0
+    run = ["data.trees=balanced", "optimizer.lr=0.01", "trainer.max_epochs=6", "callbacks=checkpoint", *QUIET]
+    assert launch([*table, *small, *run, "hydra.run.dir=run"], folder) == 0
     return folder / "run"
 
 
 def test_a_table_without_trees_is_learned(reviews: Path) -> None:
     facts = result(reviews)
-    assert facts["source"].endswith("reviews.csv, 160 texts") and facts["sizes"] == {
-        "train": 128,
-        "val": 16,
-        "test": 16,
-    }
+    assert facts["source"].endswith("reviews.csv, 160 texts")
+    assert facts["sizes"] == {"train": 128, "val": 16, "test": 16}
     assert facts["monitor"] == "val/accuracy_roots" and facts["score"] > 0.9
     assert {"test/loss", "test/accuracy_nodes", "test/accuracy_roots"} == facts["metrics"].keys()
     assert facts["metrics"]["test/accuracy_nodes"] == facts["metrics"]["test/accuracy_roots"] > 0.9

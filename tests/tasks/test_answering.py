@@ -185,13 +185,9 @@ def test_a_checkpoint_predicts_with_the_kept_one_alone(tmp_path: Path) -> None:
 
 def test_predictions() -> None:
     made, batch = task(), FAMILY.batch(1)
-    shown = [
-        Shown(
-            [[f"w{n}" for n in words[mask].tolist()] for words, mask in zip(*story, strict=True) if mask.any()],
-            ["w3", "Xyz"],
-        )
-        for story in zip(batch.words, batch.word_mask, strict=True)
-    ]
+    stories = [zip(*story, strict=True) for story in zip(batch.words, batch.word_mask, strict=True)]
+    sentences = [[[f"w{n}" for n in words[mask].tolist()] for words, mask in one if mask.any()] for one in stories]
+    shown = [Shown(story, ["w3", "Xyz"]) for story in sentences]
     made.eval()
     with torch.no_grad():
         found, output = made.predictions(batch, shown), made(batch)

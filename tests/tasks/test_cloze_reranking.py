@@ -3,6 +3,7 @@
 import logging
 import re
 from argparse import Namespace
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,24 +41,26 @@ def run(tmp_path_factory):
     return SimpleNamespace(task=task.eval(), data=data, folder=folder, metrics=metrics, said=said)
 
 
+@torch.no_grad()
+def asked(run, split):
+    """All questions of a split with their answers."""
+    batches = list(run.data.every_batch(split))
+    questions = [asked_of(one, run.task(one).logits, one.text, run.task.spec.blank) for one in batches]
+    return [*chain(*questions)], [answer for one in batches for answer in one.answer.tolist()]
+
+
 def test_the_accuracy_is_that_of_the_candidates_ranked_again(run):
-    right, before = [], []
-    with torch.no_grad():
-        for batch in run.data.every_batch("test"):
-            questions = asked_of(batch, run.task(batch).logits, batch.text, run.task.spec.blank)
-            right += [int(run.task.reranker.scores(q).argmax()) == a for q, a in zip(questions, batch.answer)]  # noqa: B905
-            before += [int(q.log_p.argmax()) == a for q, a in zip(questions, batch.answer)]  # noqa: B905
-    assert len(right) == 25
-    assert run.metrics["test/accuracy_reranked"] == pytest.approx(np.mean(right), abs=1e-6)
-    assert run.metrics["test/accuracy"] == pytest.approx(np.mean(before), abs=1e-6)
+    questions, answers = asked(run, "test")
+    assert len(answers) == 25
+    for name, chosen in (
+        ("accuracy_reranked", [int(run.task.reranker.scores(one).argmax()) for one in questions]),
+        ("accuracy", [int(one.log_p.argmax()) for one in questions]),
+    ):
+        assert run.metrics[f"test/{name}"] == pytest.approx(np.mean(np.equal(chosen, answers)), abs=1e-6)
 
 
 def test_it_is_fitted_to_the_whole_validation_set(run):
-    questions, answers = [], []
-    with torch.no_grad():
-        for batch in run.data.every_batch("val"):
-            questions += asked_of(batch, run.task(batch).logits, batch.text, run.task.spec.blank)
-            answers += batch.answer.tolist()
+    questions, answers = asked(run, "val")
     assert len(questions) == 30
     again = run.task.reranker.fitted(questions, answers)
     assert again.weights.tolist() == pytest.approx(run.task.reranker.weights.tolist(), rel=1e-3)

@@ -20,8 +20,7 @@ from zoo.run.compose import compose
 from zoo.tasks.captioning import Captioning
 from zoo.tasks.pointing import ExaminedPointing, Pointing
 
-SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]
-"""The hull is 0, 1, 3, 4."""
+SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]  # The hull is 0, 1, 3, 4
 
 
 def hulls(count, sizes, seed):
@@ -153,6 +152,9 @@ def test_a_figure_that_nothing_counts_for_is_not_logged():
     found, figures = scored("hull", [SQUARE], [[0, 1, 3, 4]], [[0, 3, 1, 4]], group=[0])
     assert "test/area" not in found and "test/accuracy_n5" not in found and found["test/accuracy"] == 0
     assert np.isnan(figures["n5"]["accuracy"])
+    found, figures = scored("hull", [SQUARE], [[0, 1, 3, 4]], [[0, 1, 3]], groups=("n5",))  # one part has no name
+    assert found == pytest.approx({"test/accuracy": 0, "test/area": 0.5, "test/non_simple": 0})
+    assert figures == {"n5": pytest.approx({"accuracy": 0, "area": 0.5, "non_simple": 0})}
 
 
 def test_each_validation_counts_anew(monkeypatch):
@@ -162,12 +164,6 @@ def test_each_validation_counts_anew(monkeypatch):
         task.score_written("val", batch, written(row))
         task.on_validation_epoch_end()
         assert found["val/accuracy"] == accuracy
-
-
-def test_a_test_of_one_part_has_no_names_of_parts():
-    found, figures = scored("hull", [SQUARE], [[0, 1, 3, 4]], [[0, 1, 3]], groups=("n5",))
-    assert found == pytest.approx({"test/accuracy": 0, "test/area": 0.5, "test/non_simple": 0})
-    assert figures == {"n5": pytest.approx({"accuracy": 0, "area": 0.5, "non_simple": 0})}
 
 
 def test_attention_that_cannot_look_at_the_end_misses_nothing_there():
