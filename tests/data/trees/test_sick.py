@@ -154,20 +154,10 @@ def test_one_file_of_all_splits(tmp_path, cache_dir, name):
     file = whole(tmp_path / "sick", name=name)
     subject = prepared(data(file, trees="left"))
     other = prepared(data(semeval(tmp_path / "three"), trees="left"))
-    for split in ("train", "val", "test"):
-        assert pairs(subject, split) == pairs(other, split)
+    assert all(pairs(subject, split) == pairs(other, split) for split in ROWS)
     assert subject.source_description.endswith("6 pairs")
     if name == "SICK":
         assert pairs(prepared(data(file.parent, trees="left")), "test") == pairs(other, "test")
-
-
-def test_trees_are_built_of_the_kind_of_the_parses(tmp_path, cache_dir):
-    file = whole(tmp_path / "sick")
-    by_word, by_phrase = (prepared(data(file, trees="balanced", **kind)) for kind in ({}, {"parse": "constituency"}))
-    assert [tree.parent for tree in pairs(by_word, "train")[0][:2]] == [[1, -1, 1], [1, -1]]
-    assert by_word.spec.words_inside
-    assert [joined(tree) for tree in pairs(by_phrase, "train")[0][:2]] == ["((A dog) runs)", "(It sits)"]
-    assert (by_phrase.spec.words_inside, by_phrase.spec.binary) == (False, True)
 
 
 def test_pairs_with_a_long_sentence_are_cut(tmp_path, cache_dir):
