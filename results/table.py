@@ -20,6 +20,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from zoo.run import catalogue
+from zoo.values import COUNTS
 
 MARKED = re.compile(r"(<!-- results:start (\S+\.csv)((?: \w+)*) -->\n).*?(\n<!-- results:end -->)", re.DOTALL)
 START, END = "<!-- results:start", "<!-- results:end -->"
@@ -120,12 +121,13 @@ def _cell(runs: list[Row]) -> str:
 
 
 def ours(runs: list[Row]) -> str:
-    """A single number as written in the file, or the median and the range of several seeds."""
-    if len({float(run.ours) for run in runs}) == 1:
-        return runs[0].ours
+    """A single number as written in the file, or the median and the range of several seeds. Counts have no decimals."""
     values = [float(run.ours) for run in runs]
-    digits = max(len(run.ours.partition(".")[2]) for run in runs)
-    median, low, high = (f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
+    counts = runs[0].metric in COUNTS
+    if len(set(values)) == 1:
+        return f"{values[0]:,.0f}" if counts else runs[0].ours
+    form = ",.0f" if counts else f".{max(len(run.ours.partition('.')[2]) for run in runs)}f"
+    median, low, high = (format(value, form) for value in (statistics.median(values), min(values), max(values)))
     return f"{median} ({low} to {high})"
 
 

@@ -15,6 +15,7 @@ from tests.catalogue import MODELS, ROOT
 from tests.commands import GROUPS, compositions, forgotten, problem, shell_lines, write_shown
 from tests.run.programs import SHORT, launch, result
 from zoo.run.compose import compose
+from zoo.run.report import shown_number
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -180,6 +181,13 @@ def test_seeds_become_one_line_with_median_and_range() -> None:
         "| --- | --- | --- | --- | --- | --- | --- |",
         "| ntm | copy (sample) | bits per sequence | 0.951 (0.944 to 0.970) | 0.01 | 3 | `python train.py` |",
     ]
+
+
+def test_counts_have_no_decimals() -> None:
+    numbers = ("9000.0000", "8320.0000", "20229")
+    runs = [Row(**(vars(ROW) | {"ours": number, "metric": "sequences_to_converge"})) for number in numbers]
+    assert ours(runs[1:2]) == "8,320" and ours(runs) == "9,000 (8,320 to 20,229)"
+    assert shown_number("test/failed_tasks", 1.0) == "1" and shown_number("val/error", 1.0) == "1.0000"
 
 
 def test_a_line_for_each_command_and_a_dash_without_a_published_number() -> None:

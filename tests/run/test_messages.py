@@ -1,5 +1,6 @@
 """Mistakes end in one line that names the key and what to do: a typo, a wrong value, parts that do not fit."""
 
+import io
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -236,6 +237,14 @@ def test_values_with_letters_that_hydra_does_not_read_are_to_be_quoted_all_at_on
     quoted = "\"data.label_column='étoiles'\" \"data.text_column='评论'\""
     expected = f"error: cannot read {first} {words[1]}: put such values in quotes, {quoted}"
     assert refusal_of("data=documents", first, *words) == expected
+
+
+def test_a_quoted_form_that_the_terminal_cannot_show_names_the_key_alone(monkeypatch):
+    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(io.BytesIO(), "cp1252", errors="replace"))
+    with pytest.raises(HydraException) as caught:
+        compose(overrides := ["data=documents", "data.path=Łódź.csv"])
+    expected = "error: cannot read the value of data.path: put such values in quotes, \"data.path='...'\""
+    assert explain(caught.value, overrides) == expected
 
 
 @pytest.mark.parametrize(

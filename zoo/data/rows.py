@@ -76,6 +76,11 @@ def line_of(path: Path | str, line: int) -> str:
     return f"{path}, line {line}"
 
 
+def some(count: int, noun: str) -> str:
+    """A number of things, such as 1 row or 2,000 rows."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def counted(reasons: Mapping[str, int]) -> str:
     """Counts by reason, in one line."""
     return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())

@@ -25,7 +25,7 @@ from zoo.data.notes import repeated
 from zoo.data.options import LoaderArguments, SplitOptions
 from zoo.data.parts import Part, Words
 from zoo.data.prepared import PreparedData
-from zoo.data.rows import counted
+from zoo.data.rows import counted, some
 from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, draw_splits, map_split, numbers_of, save, values_of, write_rows
 from zoo.data.table_encoder import TableEncoder
@@ -330,7 +330,7 @@ class TableData(PreparedData):
             keys = [key for key in CUTTING if hasattr(self.text, key)]
             lines.append(f"{cut:,} {noun} were cut (data.text.{', '.join(keys)})")
         if skipped := about["skipped"]:
-            lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
+            lines.append(f"left out {some(sum(skipped.values()), 'row')}: {counted(skipped)}")
         return lines
 
 

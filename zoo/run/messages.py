@@ -3,6 +3,7 @@
 import errno
 import re
 import shlex
+import sys
 from pathlib import Path
 
 from hydra.core.hydra_config import HydraConfig
@@ -84,7 +85,22 @@ def _in_quotes(words: list[str]) -> str:
     """Return the quoted form of overrides whose values Hydra cannot read as they are."""
     quoted = (override(*word.split("=", 1)) for word in words)
     typed = (shlex.quote(word) if re.search(r'["$`\\!]', word) else f'"{word}"' for word in quoted)
-    return f"error: cannot read {' '.join(words)}: put such values in quotes, {' '.join(typed)}"
+    message = f"error: cannot read {' '.join(words)}: put such values in quotes, {' '.join(typed)}"
+    if _encodable(message):
+        return message
+    # a copy of this line would hold other letters
+    keys = [word.partition("=")[0] for word in words]
+    quoted_keys = " ".join(f"\"{key}='...'\"" for key in keys)
+    return f"error: cannot read the value of {' and '.join(keys)}: put such values in quotes, {quoted_keys}"
+
+
+def _encodable(text: str) -> bool:
+    """Whether the standard error can show all letters."""
+    try:
+        text.encode(sys.stderr.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _of_the_run(path: Path) -> bool:

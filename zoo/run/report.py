@@ -20,6 +20,7 @@ import zoo
 from zoo.run import search_path
 from zoo.run.build import Parts
 from zoo.run.folder import write_whole
+from zoo.values import COUNTS
 from zoo.visualize.view import view_of
 
 PACKAGES = ("torch", "torchvision", "lightning", "hydra-core", "torchmetrics", "datasets", "wandb")
@@ -90,19 +91,20 @@ def defined(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def shown_number(value: float) -> str:
-    """Return a metric with four decimals; a count above 1, such as the examples until convergence, without any."""
-    return f"{value:,.0f}" if abs(value) > 1 and value == int(value) else f"{value:.4f}"
+def shown_number(name: str, value: float) -> str:
+    """Return the metric `name` with four decimals, but a count, such as the examples until convergence, without any."""
+    counted = name.rpartition("/")[2] in COUNTS or abs(value) > 1
+    return f"{value:,.0f}" if counted and value == int(value) else f"{value:.4f}"
 
 
 def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
     table = Table(title=f"{result['model']} on {result['data']}", show_header=False, title_justify="left")
     for name, value in result["metrics"].items():
         remark = remarks.get(name) or ("" if value is not None else "not defined on these data")
-        number = "–" if value is None else shown_number(value)
+        number = "–" if value is None else shown_number(name, value)
         table.add_row(name, number + (f" ({remark})" if remark else ""))
     if result["score"] is not None:
-        table.add_row(f"best {result['monitor']}", shown_number(result["score"]))
+        table.add_row(f"best {result['monitor']}", shown_number(result["monitor"], result["score"]))
     table.add_row("parameters", f"{result['parameters']:,}")
     if result["steps"]:
         epochs = "1 epoch" if result["epochs"] == 1 else f"{result['epochs']} epochs"

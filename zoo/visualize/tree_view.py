@@ -58,6 +58,7 @@ class TreeView(View):
         encoder.spare = way
         if way in BUILDERS:
             print(f"warning: the network was trained on parses, not on {spoken(way)}; {LOSS}", file=sys.stderr)
+            self._reported.add(CHOICE)  # the note would repeat the warning
 
     @abstractmethod
     def trees(self, prediction: Any) -> list[ReadTree]:

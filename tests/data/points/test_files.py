@@ -297,8 +297,9 @@ def test_long_tours_of_ours_are_noted(file, cache_dir):
     drawn = np.random.default_rng(0).random((12, 13, 2))
     path = file("mine.txt", "".join(" ".join(map(str, one.ravel())) + "\n" for one in drawn))
     notes = own(path, "tour").describe()["notes"]
-    said = "the files have no tour for {} sets of more than 12 points; the tours were found by insertion"
-    expected = [f"{split}: {said.format(size)}" for split, size in (("train", 10), ("val", 1), ("test", 1))]
+    said = "the files have no tour for {} of more than 12 points; the tours were found by insertion"
+    sizes = (("train", "10 sets"), ("val", "1 set"), ("test", "1 set"))
+    expected = [f"{split}: {said.format(size)}" for split, size in sizes]
     assert [note.partition(", 2-opt")[0] for note in notes] == expected
 
 

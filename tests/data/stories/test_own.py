@@ -67,7 +67,7 @@ def test_an_answer_that_training_lacks_is_an_error_with_its_line(tmp_path, cache
     data = own(**options, loader={"on_bad_row": "skip"})
     assert data.sizes["test"] == 2
     assert data.describe()["skipped"] == {"answer that is not in training's vocabulary": 1}
-    assert "left out 1 rows: 1 answer that is not in training's vocabulary" in data._summary(data.describe())
+    assert "left out 1 row: 1 answer that is not in training's vocabulary" in data._summary(data.describe())
     test.write_text("1 Mary went to the moon.\n2 Where is Mary?\tmoon\t1\n")
     with pytest.raises(DataError, match="no answer of the test split is in training's vocabulary"):
         own(**options, loader={"on_bad_row": "skip"})

@@ -23,7 +23,7 @@ from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.readers import KINDS, TSPLIB, best_tour, read_sets
 from zoo.data.points.sets import IMPROVABLE, PointSet, facts, into_unit_square, shown, tour_length
 from zoo.data.readers import kind_of
-from zoo.data.rows import visible
+from zoo.data.rows import some, visible
 from zoo.data.sources import SPLITS, Reading, Source, existing, file_source, identity, split_of
 from zoo.data.stored import StoredSplit, numbers_of
 from zoo.data.table_data import TableData
@@ -149,8 +149,8 @@ class OwnPoints(OwnFiles, TableData):
             "longest_target": max(int(_list_lengths(split, "target").max()) for split in splits.values()) + 1,
             "parts": self._parts,
             "notes": [
-                f"{name}: the files have no tour for {count:,} sets of more than {EXACT} points; the tours were found "
-                f"by {IMPROVABLE}"
+                f"{name}: the files have no tour for {some(count, 'set')} of more than {EXACT} points; the tours were "
+                f"found by {IMPROVABLE}"
                 for name, count in improvable.items()
                 if count and self.goal is TOUR
             ],
