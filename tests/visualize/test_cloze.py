@@ -45,14 +45,11 @@ def test_the_blank_is_no_unknown_word_and_is_required():
         VIEW.read(["Anna slept. Ben did not."], None)
 
 
-def test_a_row_of_a_table():
+def test_rows_and_lines_of_the_terminal():
     top = "Anna 0.40, Ben 0.20, Anna 0.20, slept 0.10, <saw> 0.10"
     row = VIEW.examined_row(ExaminedQuestion(4, PREDICTION, "Ben", None))
     assert row == [4, f"{BLANK} was seen", "Ben", "Anna", 0.75, "Anna 0.75, Ben 0.25", top]
     assert VIEW.examined_columns()[1:4] == ["query", "true", "answer"]
-
-
-def test_on_the_terminal():
     lines = printed(VIEW.terminal(PREDICTION, 0, Namespace()))
     assert lines[0] == "Anna  0.75"
     assert lines[1].split()[:2] == ["Ben", "0.25"] and lines[2].split()[:2] == ["Anna", "0.75"]

@@ -77,7 +77,7 @@ def test_a_name_and_the_numbers_of_the_splits_are_enough():
     assert shown(parts).splitlines()[1:3] == ["points on a line", "left out: 1,200 no text"]
 
 
-def test_lengths_and_what_was_dropped_and_examples():
+def test_lengths_examples_and_many_classes():
     tokens = {"mean": 2.5, "median": 2.0, "max": 1200, "bins": {"1": 1, "2-3": 3}}
     splits = {"train": {"source_tokens": tokens, "dropped": {"long": 2, "short": 1}}, "test": {"dropped": {}}}
     text = shown({"source": "s", "splits": splits, "examples": [{"source_text": "a dog"}]})
@@ -88,6 +88,12 @@ def test_lengths_and_what_was_dropped_and_examples():
     lines = [line.split() for line in text.splitlines()]
     assert ["1", "1", "█" * 10] in lines and ["2-3", "3", "█" * 30] in lines, "the longest bar has 30 cells"
     assert ["examples"] in lines and ["source", "text", "a", "dog"] in lines
+    counts = {f"class {number}": number for number in range(MOST_CLASSES + 30)}
+    text = shown({"source": "s", "splits": {"train": {"classes": counts}, "test": {"classes": {"class 49": 1}}}})
+    found = [row[0] for row in rows(text) if row[0].startswith("class ")]
+    assert found == [f"class {number}" for number in range(49, 49 - MOST_CLASSES, -1)]
+    assert "and 30 more" in text
+    assert ["class 49", f"{49 / sum(range(50)):.1%}", "100.0%"] in rows(text)
 
 
 def test_names_and_texts_of_anybodys_are_no_markup_and_no_orders_to_the_terminal():
@@ -103,15 +109,6 @@ def test_names_and_texts_of_anybodys_are_no_markup_and_no_orders_to_the_terminal
     assert rows(text)[2:] == [["classes", "[i]"], ["[bold]", "25.0%"], [":smile:", "75.0%"], ["�[2J", "0.0%"]]
     assert "[/bold] �[2J x x" in text and "…" in text and "[0.5, 1]" in text
     assert "all are of class '[bold]'" in text
-
-
-def test_many_classes_are_cut_to_the_largest():
-    counts = {f"class {number}": number for number in range(MOST_CLASSES + 30)}
-    text = shown({"source": "s", "splits": {"train": {"classes": counts}, "test": {"classes": {"class 49": 1}}}})
-    found = [row[0] for row in rows(text) if row[0].startswith("class ")]
-    assert found == [f"class {number}" for number in range(49, 49 - MOST_CLASSES, -1)]
-    assert "and 30 more" in text
-    assert ["class 49", f"{49 / sum(range(50)):.1%}", "100.0%"] in rows(text)
 
 
 # notes

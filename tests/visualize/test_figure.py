@@ -135,7 +135,7 @@ def test_bars_and_boxes_are_as_strong_as_the_weights():
     np.testing.assert_allclose(color[0], 1 - 0.5 / 0.75 * (1 - to_rgb(BLUE)[0]), atol=0.003)
 
 
-def test_boxes_are_behind_words_and_lines_wrap_inside_the_margins():
+def test_boxes_lines_and_signs_of_words():
     made = picture(prediction())
     word = next(text for text in written(made) if text.get_text() == "great")
     box = over(made, "words")["great"][0].transformed(made.axes[0].transData)
@@ -149,9 +149,6 @@ def test_boxes_are_behind_words_and_lines_wrap_inside_the_margins():
     assert max(extent.x1 for extent in words) / made.dpi * PIXELS <= WIDTH - MARGIN + 2
     for one, other in pairwise(words):
         assert one.x1 < other.x0 or one.y0 > other.y1  # beside it, or on the next line
-
-
-def test_evidence_is_underlined_through_and_unknown_words_have_a_dotted_line():
     made = picture(prediction(), "good", [[False, False, True, True], [True, False, False]])
     lines = over(made, "evidence")
     assert set(lines) == {"was", "great", "we"} and lines["was"][0].x1 == lines["great"][0].x0
@@ -167,7 +164,7 @@ def test_evidence_is_underlined_through_and_unknown_words_have_a_dotted_line():
     assert "unknown to the network" not in texts(picture(prediction()))
 
 
-def test_long_texts_and_words_are_cut():
+def test_a_picture_is_as_high_as_its_text_and_long_texts_are_cut():
     made = draw([Passage(even(50, 3).sentences, most_lines=10)])
     assert texts(made).count("word") == 30 and "… 40 more sentences with 0.80 of the attention" in texts(made)
     assert not any(text.startswith("…") for text in texts(draw([Passage(even(10, 3).sentences, most_lines=10)])))
@@ -179,6 +176,8 @@ def test_long_texts_and_words_are_cut():
     (word,) = [text for text in texts(made) if text.startswith("xxx")]
     assert word.endswith("…") and len(word) < 200
     assert TEXT_LEFT - 4 + max(lengths(made, "words")) <= TEXT_WIDTH + 5
+    low, high = picture(even(2, 3)).get_size_inches(), picture(even(12, 3)).get_size_inches()
+    assert low[0] == high[0] == WIDTH / PIXELS and high[1] > low[1] + 2
 
 
 def test_a_picture_has_few_artists_and_measures_each_text_once(monkeypatch):
@@ -222,15 +221,12 @@ def test_every_weight_is_a_cell_under_its_column_and_beside_its_row_and_true_cel
     assert collection(draw([Grid(["a"], ["x"], [[1.0]])]), "true") is None
 
 
-def test_a_grid_of_sentences_has_numbers_the_rest_and_the_question():
+def test_grids_of_sentences_keep_those_that_matter_with_numbers_the_rest_and_the_question():
     made = draw([Grid(["a b", "c d"], ["hop 1"], [[0.75], [0.0]], sentences=True, rest=[0.25], asked="Who?")])
     np.testing.assert_allclose(grid(made), [[0.75], [0.0], [0.25]])
     assert {"0.75", "0.00", "0.25", "(empty memory)", "hop 1", "Who?"} <= set(texts(made))
     rows = [place_of(made, name)[1] for name in ("a b", "c d", "(empty memory)", "Who?")]
     assert rows == sorted(rows)
-
-
-def test_of_many_sentences_those_that_matter_are_kept():
     many = Grid([f"s{n}" for n in range(100)], ["hop"], [[0.01] for _ in range(100)], sentences=True, axes=("", "hop"))
     needed = Grid(many.rows, many.columns, [[0.5 if n == 3 else 0.01] for n in range(100)], sentences=True,
                   true={(7, 0)}, strongest={(3, 0)}, axes=("", "hop"))  # fmt: skip
@@ -300,11 +296,6 @@ def test_rows_with_and_without_titles_and_notes():
 def test_the_ending_chooses_the_format(tmp_path, ending):
     begin = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}[ending]
     assert save_picture(picture(prediction()), tmp_path / f"x{ending}").read_bytes().startswith(begin)
-
-
-def test_is_as_high_as_its_text():
-    low, high = picture(even(2, 3)).get_size_inches(), picture(even(12, 3)).get_size_inches()
-    assert low[0] == high[0] == WIDTH / PIXELS and high[1] > low[1] + 2
 
 
 @pytest.mark.filterwarnings("error")

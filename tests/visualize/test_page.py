@@ -77,7 +77,7 @@ def test_without_attention_there_is_the_text_alone():
 # grids
 
 
-def test_a_story_holds_every_weight_exactly_and_a_long_one_is_cut():
+def test_a_story_holds_every_weight_exactly_and_the_strongest_are_framed():
     made = Page(STORIES.page([answer(hops=((0.1 + 0.2, 1 / 3, 0.0),), probability=2 / 3)]))
     found = [float(attributes["data-weight"]) for _, attributes, _ in made.find("td", "weight")]
     assert found[:3] == [0.1 + 0.2, 1 / 3, 0.0] and found[3] == pytest.approx(1 - 0.3 - 1 / 3)
@@ -86,9 +86,6 @@ def test_a_story_holds_every_weight_exactly_and_a_long_one_is_cut():
     text = STORIES.page([long_answer(300, 5)])
     assert len(Page(text).find("td", "weight")) == 150
     assert "It is 5." in text and "150 more sentences, none with more than 0.00 in any hop" in text
-
-
-def test_the_strongest_of_each_hop_is_framed_and_unknown_words_are_dotted():
     text = STORIES.page([ANSWER])
     made = Page(text)
     assert [attributes["data-weight"] for _, attributes, _ in made.find("td", "best")] == ["0.75", "0.375"]

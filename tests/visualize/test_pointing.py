@@ -125,11 +125,14 @@ def test_the_drawing_has_points_target_and_answer():
     assert targets == [] and answers == [[1, 2, 3, 1], [2, 3, 4, 2]]
 
 
-def test_numbers_are_drawn_in_the_order_of_the_answer():
+def test_numbers_are_drawn_in_the_order_of_the_answer_and_many_steps_are_cut():
     drawing = drawing_of(ORDER)
     (line,) = drawing.shapes["answers"]
     xs, ys = zip(*line.points, strict=True)
     assert list(xs) == sorted(xs) and list(ys) == sorted(ys, reverse=True), "0.25, 0.5, 0.75: each higher"
+    row = (0.0,) * 5
+    figure = VIEW.picture(answered(numbers=(1, 2) * 40, attention=(row,) * 81))
+    assert grid(figure).shape == (60, 5) and "cut to 60 steps" in texts(figure)
 
 
 @pytest.mark.parametrize("narrow", [(0.1, 1.0), (1.0, 0.1), (1.0, 1.0)])
@@ -171,12 +174,6 @@ def test_the_picture_has_the_weights_of_each_step():
         figure.canvas.draw()
 
 
-def test_many_steps_are_cut():
-    row = (0.0,) * 5
-    figure = VIEW.picture(answered(numbers=(1, 2) * 40, attention=(row,) * 81))
-    assert grid(figure).shape == (60, 5) and "cut to 60 steps" in texts(figure)
-
-
 @pytest.mark.parametrize("prediction", [HULL, TRIANGLES, TOUR, ORDER, answered(numbers=(), attention=None)])
 def test_a_page_has_the_drawing_and_a_table_where_there_is_attention(prediction):
     html = VIEW.page([prediction, None])
@@ -191,12 +188,9 @@ def test_a_page_has_the_drawing_and_a_table_where_there_is_attention(prediction)
 def test_sets_on_the_command_line_and_in_files(tmp_path):
     file = tmp_path / "points.csv"
     file.write_text("x,y\n1,2\n3,2\n2,5\n\n0,0\n1,0\n0,1\n4,4\n")
-    found = VIEW.read([str(file), "0 0 1 0 0 1"], None)
-    assert [np.asarray(one).tolist() for one in found] == [
-        [[1, 2], [3, 2], [2, 5]],
-        [[0, 0], [1, 0], [0, 1], [4, 4]],
-        [[0, 0], [1, 0], [0, 1]],
-    ]
+    first, second, typed = (np.asarray(one).tolist() for one in VIEW.read([str(file), "0 0 1 0 0 1"], None))
+    assert (first, second) == ([[1, 2], [3, 2], [2, 5]], [[0, 0], [1, 0], [0, 1], [4, 4]])
+    assert typed == [[0, 0], [1, 0], [0, 1]]
     assert len(VIEW.read([], file)) == 2
     assert VIEW.read(["0,0; 1,0; 0,1", " "], None) == [[[0, 0], [1, 0], [0, 1]], None]
     assert view("order").read(["0.5 0.25 0.75"], None) == [[[0.5], [0.25], [0.75]]]
@@ -205,14 +199,14 @@ def test_sets_on_the_command_line_and_in_files(tmp_path):
     assert len(VIEW.read([many], None)[0]) == 300
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["0 0 1 x"], "could not convert string to float: 'x'; expected the coordinates of points"),
-        (["0 0 1"], "3 numbers; expected 2 for each point"),
-        (["nothing.csv"], "nothing.csv: no such file; expected a file of point sets, or coordinates"),
-    ],
-)
-def test_what_is_no_set_is_refused(words, message):
-    with pytest.raises(DataError, match=message):
-        VIEW.read(words, None)
+NO_SETS = {
+    "0 0 1 x": "could not convert string to float: 'x'; expected the coordinates of points",
+    "0 0 1": "3 numbers; expected 2 for each point",
+    "nothing.csv": "nothing.csv: no such file; expected a file of point sets, or coordinates",
+}
+
+
+@pytest.mark.parametrize("word", NO_SETS)
+def test_what_is_no_set_is_refused(word):
+    with pytest.raises(DataError, match=NO_SETS[word]):
+        VIEW.read([word], None)

@@ -99,7 +99,7 @@ def test_many_classes_show_the_likeliest(classes, rows):
 # grids
 
 
-def test_a_story_has_the_strongest_sentence_of_each_hop_starred():
+def test_a_story_has_the_strongest_sentence_of_each_hop_starred_and_is_cut():
     lines = printed(story(ANSWER))
     first, second, third = ANSWER.sentences
     assert lines[0] == "garden  0.75  <hall> 0.12"
@@ -107,9 +107,6 @@ def test_a_story_has_the_strongest_sentence_of_each_hop_starred():
     assert [" ".join(line.split()) for line in lines[2:]] == ["hop 1 hop 2", *rows, ANSWER.question]
     text = in_colour(story(ANSWER))
     assert "*" not in text and "\x1b[1;" in text
-
-
-def test_other_stories_and_grids():
     lines = printed(story(long_answer(100, 5)))
     assert any(line.endswith("It is 5.") for line in lines) and not any(line.endswith("It is 6.") for line in lines)
     assert lines[-1] == "... 80 more sentences, none with more than 0.01 in any hop"
@@ -121,17 +118,14 @@ def test_other_stories_and_grids():
 # heads with wrong letters
 
 
-def test_wrong_bits_have_a_mark_below_them_and_no_mark_where_there_is_colour():
+def test_wrong_bits_have_marks_below_them_also_in_long_lines():
+    """Thirty-three words of two letters and a blank fill a line but for one place; all are wrong in their second."""
     assert printed(sequence(COPY)) == ["11 01", " ^", "  ✗ 1 of 4 bits are wrong"]
     right = bits(written=("10", "01"), probabilities=COPY.targets)
     assert printed(sequence(right)) == ["10 01", "  ✓ all 4 bits are right"]
     assert printed(sequence(bits(truth=None, targets=None))) == ["11 01"]
     text = in_colour(sequence(COPY))
     assert "^" not in text and "\x1b[1;4;31m1\x1b[0m" in text
-
-
-def test_long_lines_are_broken_between_words_and_the_marks_follow():
-    """Thirty-three words of two letters and a blank fill a line but for one place; all are wrong in their second."""
     many = bits(written=("11",) * 40, truth=("10",) * 40)
     lines = str(sequence(many)).splitlines()
     assert lines[0] == " ".join(["11"] * 33) and lines[1] == " ".join([" ^"] * 33)

@@ -1,5 +1,7 @@
 """The view of translation: pages, pictures and rows of tables."""
 
+from argparse import Namespace
+
 import numpy as np
 
 from tests.visualize.reading import Page, grid, texts
@@ -38,8 +40,10 @@ def test_without_attention_there_is_no_picture_and_an_empty_translation_has_one(
     assert "(nothing)" in texts(VIEW.picture(nothing)) and "(nothing)" in VIEW.page([nothing])
 
 
-def test_the_page_has_all_translations():
+def test_the_page_and_the_terminal_have_all_translations():
     several = TranslationPrediction(SOURCE, (translated(), translated(("dog", "</s>"), None)), unknown=(1,))
     made = Page(VIEW.page([several]))
     assert made.texts("th")[-2:] == ["-0.2500", "-0.2500"] and made.texts("span", "u") == ["hund"]
+    assert VIEW.terminal(several, 1, Namespace(nbest=None)) == "a dog"
+    assert VIEW.terminal(several, 1, Namespace(nbest=2)) == "1 ||| a dog ||| -0.2500\n1 ||| dog ||| -0.2500"
     assert "All translations" in made.texts("p", "about")[0] and "All translations" not in VIEW.page([PREDICTION])

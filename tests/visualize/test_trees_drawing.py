@@ -215,7 +215,7 @@ def test_a_dependency_tree_has_a_line_from_each_node_to_its_word():
 # pages
 
 
-def test_every_word_is_there_once_and_every_node_has_its_facts():
+def test_a_tree_of_a_page_has_each_word_once_with_room_and_the_facts_of_each_node():
     said = prediction()
     made = Page(TREES.page([said]))
     assert words_of(made, said.tree) == list(said.tree.words)
@@ -226,6 +226,11 @@ def test_every_word_is_there_once_and_every_node_has_its_facts():
     assert ["bad", "very negative 0.509"] in tips and made.texts("h2") == ["positive"]
     assert made.find("svg")[0][1]["aria-label"] == "positive: The film was not bad at all"
     assert all((about["role"], about["tabindex"]) == ("img", "0") for about in nodes_of(made))
+    drawing = tree_drawing(TREES.blocks(prediction(read(TEXT)[0]))[1], Letters(for_page=True))
+    labels = [label for label in drawing.labels if label.text in prediction().tree.words]
+    for one, other in pairwise(labels):
+        room = (Letters(for_page=True).width(one.text, 14) + Letters(for_page=True).width(other.text, 14)) / 2
+        assert other.x - one.x > room
 
 
 def test_true_classes_and_attention_are_read_by_pointing():
@@ -289,7 +294,7 @@ ALIKE = replace(
 )
 
 
-def test_the_nodes_with_the_most_similar_states_have_equal_signs():
+def test_links_are_strong_few_and_not_inside_each_other():
     (link,) = linked_nodes(ALIKE)
     assert (link.nodes, link.phrases) == ((1, 1), ("a dog", "the dog"))
     assert link.cosine == 0.9, "the roots, which have 1.0, are compared by the network itself"
@@ -297,9 +302,6 @@ def test_the_nodes_with_the_most_similar_states_have_equal_signs():
     assert texts(figure).count("A") == 2 and "a dog  ~  the dog" in texts(figure)
     tips = [about["aria-label"] for about in nodes_of(Page(PAIRS.page([ALIKE])))]
     assert "a dog\nA: like “the dog”, cosine 0.90" in tips and "the dog\nA: like “a dog”, cosine 0.90" in tips
-
-
-def test_links_are_few_strong_and_not_inside_each_other():
     count = 30
     flat = dependency(" ".join(f"w{n}" for n in range(count)), (*[count - 1] * (count - 1), -1))
     same = tuple(tuple(float(i == j) for j in range(count)) for i in range(count))
@@ -346,11 +348,3 @@ def test_in_the_browser_facts_are_on_the_screen(tmp_path, width, words):
     told, over = json.loads(Page(browse(tmp_path, text, f"--window-size={width},600", "--dump-dom")).texts("title")[0])
     assert {place for place, _, _ in told} == {"fixed" if width < 1024 or words == 60 else "absolute"}
     assert all(min(left, right) >= 0 for _, left, right in told) and over <= 0
-
-
-def test_a_drawing_of_a_page_has_room_for_each_word():
-    drawing = tree_drawing(TREES.blocks(prediction(read(TEXT)[0]))[1], Letters(for_page=True))
-    labels = [label for label in drawing.labels if label.text in prediction().tree.words]
-    for one, other in pairwise(labels):
-        room = (Letters(for_page=True).width(one.text, 14) + Letters(for_page=True).width(other.text, 14)) / 2
-        assert other.x - one.x > room

@@ -68,7 +68,7 @@ def test_no_edges_cross_and_children_stand_below(tree):
     assert len(set(zip(across.values(), layout.level.values(), strict=True))) == len(tree.parent), "one on another"
 
 
-def test_a_straight_line_would_cross():
+def test_edges_do_not_cross_where_straight_lines_would_and_leaves_are_on_one_line():
     """Which edges that are bent do not: so that the tests above can fail."""
     left = "(B " * 29 + "b0 " + "".join(f"b{n}) " for n in range(1, 30))
     tree, _ = read(f"(S (A a {left}) c)")
@@ -76,9 +76,6 @@ def test_a_straight_line_would_cross():
     edges = layout.edges(layout.across(range(32)))
     assert crossings(edges) == set()
     assert crossings([[edge[0], edge[-1]] for edge in edges])
-
-
-def test_leaves_are_on_one_line_and_other_nodes_above_the_middle_of_their_children():
     tree, _ = read(TEXT)
     layout = laid_out(tree)
     assert [column.text for column in layout.columns] == list(tree.words)
@@ -129,12 +126,20 @@ def test_a_deep_tree_is_laid_out(tree):
     assert in_order
 
 
-def test_the_time_is_linear():
+def test_phrases_say_where_words_are_left_out_in_linear_time():
     """A walk over all words of each phrase would be 2.5 billion steps here."""
     tree = spine(50_000)
     layout = laid_out(tree)
     assert layout.family.words[layout.nodes[0]] == 50_000
     assert len(layout.family.phrase(layout.nodes[0], tree.words).split()) == LONGEST_PHRASE + 1
+    tree = dependency("he saw it today", (1, -1, 1, 1))
+    family = Family.of(tree)
+    assert family.phrase(1, tree.words) == "he saw it today"
+    gap = dependency("a hearing is on it today", (1, 2, -1, 1, 3, 2))  # "on it" belongs to the hearing
+    assert Family.of(gap).phrase(1, gap.words) == "a hearing … on it"
+    long = grown(20, "right")
+    assert Family.of(long).phrase(0, long.words) == " ".join(f"w{n}" for n in range(12)) + " …"
+    assert Family.of(long).phrase(0, long.words, 2) == "w0 w1 …"
 
 
 # folding
@@ -169,17 +174,6 @@ def test_the_widest_is_unfolded_first():
 
 
 # phrases and weights
-
-
-def test_phrases_say_where_words_are_left_out():
-    tree = dependency("he saw it today", (1, -1, 1, 1))
-    family = Family.of(tree)
-    assert family.phrase(1, tree.words) == "he saw it today"
-    gap = dependency("a hearing is on it today", (1, 2, -1, 1, 3, 2))  # "on it" belongs to the hearing
-    assert Family.of(gap).phrase(1, gap.words) == "a hearing … on it"
-    long = grown(20, "right")
-    assert Family.of(long).phrase(0, long.words) == " ".join(f"w{n}" for n in range(12)) + " …"
-    assert Family.of(long).phrase(0, long.words, 2) == "w0 w1 …"
 
 
 def test_attention_is_as_strong_as_it_is_high():

@@ -23,7 +23,7 @@ def printed(said, **options):
     return "\n".join(lines(said, **options))
 
 
-def test_without_colour_signs_say_it_all():
+def test_signs_say_it_all_without_colour_which_shades_words():
     assert lines(tree_text(prediction())) == [
         "positive  0.75  very negative 0.06, negative 0.06, neutral 0.06",
         "The film was not bad/-- at all",
@@ -35,6 +35,9 @@ def test_without_colour_signs_say_it_all():
         " -  0.51       bad at all",
         " 0  0.51         at all",
     ]
+    text = printed(tree_text(prediction()), color_system="truecolor", force_terminal=True)
+    assert "48;2;181;32;47mbad\x1b" in text  # the red of very negative
+    assert "bad/--" not in text and " - " in text
 
 
 def test_attention_has_a_column_and_all_lines_together_have_all_of_it():
@@ -70,12 +73,6 @@ def test_a_narrow_terminal_cuts_phrases_and_no_number(width, weighed):
     assert rows[0].endswith("…")
 
 
-def test_colour_shades_the_words_and_needs_no_signs_in_the_sentence():
-    text = printed(tree_text(prediction()), color_system="truecolor", force_terminal=True)
-    assert "48;2;181;32;47mbad\x1b" in text  # the red of very negative
-    assert "bad/--" not in text and " - " in text
-
-
 @pytest.mark.parametrize(
     ("system", "bare", "coloured"),
     [("standard", False, False), ("256", False, True), ("truecolor", False, True), ("truecolor", True, False)],
@@ -99,7 +96,7 @@ def test_a_larger_tree_is_told_in_its_widest_phrases(words):
         assert min(len(line.split()) - 2 for line in outline) > 2, "not the narrow ones"
 
 
-def test_a_deep_tree_stays_on_the_screen():
+def test_a_deep_tree_stays_on_the_screen_and_a_pair_has_its_score_and_grades():
     words = tuple(f"w{n}" for n in range(5000))
     tree = ReadTree(words, (-1, *range(4999)), tuple(range(5000)), None)
     found = lines(tree_text(prediction(tree)))
@@ -107,6 +104,12 @@ def test_a_deep_tree_stays_on_the_screen():
     assert all(len(line) <= 80 for line in found)
     narrow = lines(tree_text(prediction(grown(30, "right"))), width=40)
     assert all(len(line) <= 40 for line in narrow)
+    assert lines(Printed(RelatednessView().blocks(PAIR)))[:3] == [
+        "4.25  1: 0.00, 2: 0.00, 3: 0.12, 4: 0.50, 5: 0.38  of 1 to 5",
+        "  A brown dog is running",
+        "  The cat <runs>(?)",
+    ]
+    assert "(no words)" in printed(Printed(RelatednessView().blocks(replace(PAIR, first=ReadTree((), (), (), None)))))
 
 
 def test_the_words_of_the_sentence_and_their_signs():
@@ -118,12 +121,3 @@ def test_the_words_of_the_sentence_and_their_signs():
     said = prediction(tree, ("LOC", "ABBR", "HUM"), ("ABBR", "HUM", "LOC"))
     assert lines(tree_text(said))[1] == "where/L is/A it/H"
     assert len(lines(tree_text(prediction(read("(4 good)")[0], ("very positive",))))) == 2
-
-
-def test_a_pair_has_its_score_grades_and_sentences():
-    assert lines(Printed(RelatednessView().blocks(PAIR)))[:3] == [
-        "4.25  1: 0.00, 2: 0.00, 3: 0.12, 4: 0.50, 5: 0.38  of 1 to 5",
-        "  A brown dog is running",
-        "  The cat <runs>(?)",
-    ]
-    assert "(no words)" in printed(Printed(RelatednessView().blocks(replace(PAIR, first=ReadTree((), (), (), None)))))

@@ -108,9 +108,6 @@ def test_blocks_serve_the_terminal_pages_and_pictures():
     assert "<h1>Tags of words</h1>" in view.page([PREDICTION]) and "by hand" in view.page([PREDICTION])
     assert "by hand" in texts(view.picture(PREDICTION))
     view.check_picture()
-
-
-def test_a_task_without_pictures_says_so_where_one_is_asked_for():
     with pytest.raises(ConfigError, match="--attention: TagView draws no pictures; leave the option out"):
         TagView().check_picture()
 
@@ -147,14 +144,10 @@ class Underlined(Block):
     """A block of another package."""
 
 
-@pytest.fixture
-def registered():
+def test_another_package_can_add_a_block():
     terminal.lines.register(Underlined, lambda block, screen: iter(["underlined"]))
     page.html.register(Underlined, lambda block: "<u>line</u>")
     figure.fitted.register(Underlined, lambda block, letters, room: figure.fitted(Note("underlined"), letters, room))
-
-
-def test_another_package_can_add_a_block(registered):
     assert str(terminal.Printed([Underlined()])) == "underlined\n"
     assert "<u>line</u>" in page.page("", "", [[Underlined()]])
     assert "underlined" in texts(figure.draw([Underlined()]))
@@ -213,13 +206,10 @@ def test_a_pair_is_proposed_with_a_way_to_trees_where_plain_text_has_none(trees,
     assert view_of(Relatedness).try_it(data) == f"'a b ||| c'{way}"
 
 
-def test_of_several_examples_the_shortest_is_proposed():
+def test_of_several_examples_the_shortest_is_proposed_and_an_image_by_its_path(tmp_path):
     assert view_of(Classification).try_it(Described({"text": "a long text"}, {"text": "short"})) == "short"
     cut = Described({"text": " ".join(["the ziti was bland . we left ."] * 9) + " the ..."})
     assert view_of(Classification).try_it(cut) == f"'{'the ziti was bland . we left . ' * 3}the ziti was bland .'"
-
-
-def test_an_image_of_the_data_is_proposed_by_its_path(tmp_path):
     (tmp_path / "a b.png").write_bytes(b"")
     data = Described({"image": "a b.png"})
     data.path = str(tmp_path)

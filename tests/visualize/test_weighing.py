@@ -12,6 +12,9 @@ def test_the_papers_display_is_the_root_of_the_sentence_times_the_word():
     strongest = 0.8 * 0.75
     assert first == pytest.approx([0.8 * 0.05 / strongest, 0.8 * 0.2 / strongest, 0, 1])
     assert second == pytest.approx([0.6 * 0.1 / strongest, 0.6 * 0.4 / strongest, 0.6 * 0.5 / strongest])
+    assert top_words(prediction().sentences, 3) == "great 0.48, outside 0.18, sat 0.14"
+    with pytest.raises(ValueError, match="zip"):
+        Passage(prediction(sentences=(AttendedSentence(("a", "b"), 1.0, (1.0,)),)).sentences).shades()
 
 
 @pytest.mark.parametrize("weighing", ["paper", "joint", "word"])
@@ -28,9 +31,3 @@ def test_missing_attention_is_not_zero_attention():
     only_words = prediction(sentences=(AttendedSentence(("a", "b"), None, (0.2, 0.8)),))
     assert Passage(only_words.sentences).shades() == [[pytest.approx(0.25), 1]]
     assert Passage(only_words.sentences).bars is None
-
-
-def test_top_words_have_the_highest_share_of_the_document():
-    assert top_words(prediction().sentences, 3) == "great 0.48, outside 0.18, sat 0.14"
-    with pytest.raises(ValueError, match="zip"):
-        Passage(prediction(sentences=(AttendedSentence(("a", "b"), 1.0, (1.0,)),)).sentences).shades()

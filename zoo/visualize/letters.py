@@ -121,8 +121,18 @@ class Letters:
 
     def width(self, text: str, size: float, bold: bool = False) -> float:
         """Pixels that a text of letters of `size` pixels takes; each text is measured once."""
-        if (found := self._widths.get((text, size, bold))) is None:
-            found = self._widths[text, size, bold] = self._measured(text, size, bold)
+        if (found := self._widths.get((text, size, bold))) is not None:
+            return found
+        drawn, square = text, 0.0
+        if self.for_page:
+            square = size * sum(cell_len(letter) > 1 for letter in text)  # Chinese, Japanese, Korean: as wide as high
+            drawn = "".join(letter for letter in text if cell_len(letter) < 2)
+        elif new := set(text) - self._seen:
+            self._seen |= new
+            self.families = list(dict.fromkeys([*self.families, *families(new)]))
+        with missing_letters_silent():
+            width = _renderer().get_text_width_height_descent(drawn, self.font(size, bold), False)[0]
+        self._widths[text, size, bold] = found = square + float(width) * PIXELS / DPI
         return found
 
     def space(self, size: float) -> float:
@@ -131,18 +141,6 @@ class Letters:
 
     def widest(self, texts: Iterable[str], size: float, bold: bool = False) -> float:
         return max((self.width(text, size, bold) for text in texts), default=0.0)
-
-    def _measured(self, text: str, size: float, bold: bool) -> float:
-        square = 0.0
-        if self.for_page:
-            square = size * sum(cell_len(letter) > 1 for letter in text)  # Chinese, Japanese, Korean: as wide as high
-            text = "".join(letter for letter in text if cell_len(letter) < 2)
-        elif new := set(text) - self._seen:
-            self._seen |= new
-            self.families = list(dict.fromkeys([*self.families, *families(new)]))
-        with missing_letters_silent():
-            width = _renderer().get_text_width_height_descent(text, self.font(size, bold), False)[0]
-        return square + float(width) * PIXELS / DPI
 
     def cut(
         self, text: str, most: float, size: float, bold: bool = False, among: Iterable[str] = (), *, end: bool = False

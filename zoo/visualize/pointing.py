@@ -5,7 +5,7 @@ import re
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import pairwise
-from math import cos, pi, sin
+from math import cos, nan, pi, sin
 from pathlib import Path
 from typing import Any
 
@@ -126,11 +126,9 @@ def verdict(prediction: PointingPrediction) -> str:
     figures, parts = prediction.best.figures, [] if prediction.best.finished else ["unfinished"]
     if "accuracy" in figures:
         parts.append("right" if figures["accuracy"] else "not the target's")
-    if figures.get("non_simple"):
-        parts.append("not a simple polygon")
-    if figures.get("invalid"):
-        parts.append("not a tour: not every point once")
-    values = [(name, figures.get(name, float("nan"))) for name in ("area", "coverage", "length", "ratio")]
+    parts += ["not a simple polygon"] * bool(figures.get("non_simple"))
+    parts += ["not a tour: not every point once"] * bool(figures.get("invalid"))
+    values = [(name, figures.get(name, nan)) for name in ("area", "coverage", "length", "ratio")]
     return ", ".join(parts + [f"{name} {value:.4g}" for name, value in values if value == value])
 
 

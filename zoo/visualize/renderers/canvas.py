@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import LinearSegmentedColormap
@@ -16,7 +15,7 @@ from matplotlib.patches import BoxStyle
 from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 
-from zoo.visualize.drawing import PALETTE, SHADES, STYLES, Drawing, Raster, Shape
+from zoo.visualize.drawing import PALETTE, SHADES, STYLES, Drawing, Shape
 from zoo.visualize.letters import DPI, PIXELS, Letters, missing_letters_silent
 
 POINTS = 72 / PIXELS
@@ -41,7 +40,16 @@ def painted(drawing: Drawing, letters: Letters) -> Figure:
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     for part in drawing.rasters:
-        _paint(axes, part)
+        right, bottom = part.left + part.width, part.top + part.height
+        colours, least = (SIGNED, -part.most) if part.signed else (ATTENTION, 0.0)
+        shades: dict[str, Any] = {"cmap": colours, "vmin": least, "vmax": part.most, "zorder": 0}
+        if part.gap:
+            rows, columns = part.values.shape
+            x, y = np.linspace(part.left, right, columns + 1), np.linspace(part.top, bottom, rows + 1)
+            axes.pcolormesh(x, y, part.values, edgecolors="white", linewidth=0.5, **shades)
+        else:  # images are smoothed, and have colours of their own
+            shades |= {"interpolation": "nearest" if part.values.ndim == 2 else None, "aspect": "auto"}
+            axes.imshow(part.values, extent=(part.left, right, bottom, part.top), **shades)
     for level, kind in enumerate(STYLES, 1):
         if shapes := drawing.shapes.get(kind):
             made = _collection(kind, shapes)
@@ -54,19 +62,6 @@ def painted(drawing: Drawing, letters: Letters) -> Figure:
         figure.add_artist(text)  # axes would cut off what reaches over their edge
     axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
     return figure
-
-
-def _paint(axes: Axes, part: Raster) -> None:
-    right, bottom = part.left + part.width, part.top + part.height
-    colours, least = (SIGNED, -part.most) if part.signed else (ATTENTION, 0.0)
-    shades: dict[str, Any] = {"cmap": colours, "vmin": least, "vmax": part.most, "zorder": 0}
-    if part.gap:
-        rows, columns = part.values.shape
-        x, y = np.linspace(part.left, right, columns + 1), np.linspace(part.top, bottom, rows + 1)
-        axes.pcolormesh(x, y, part.values, edgecolors="white", linewidth=0.5, **shades)
-        return
-    kind = "nearest" if part.values.ndim == 2 else None  # images are smoothed, and have colours of their own
-    axes.imshow(part.values, interpolation=kind, extent=(part.left, right, bottom, part.top), aspect="auto", **shades)
 
 
 def _collection(kind: str, shapes: list[Shape]) -> Any:

@@ -187,7 +187,7 @@ def page_keys(blocks: Sequence[Tree], facts: str) -> tuple[Key, ...]:
     """The sentences that explain trees on a page; `facts` are shown for a node besides its phrase."""
     weighed = any(block.tree.weights is not None for block in blocks)
     named = ["its phrase", *filter(None, [facts]), *["its attention"] * weighed]
-    joined = f"{', '.join(named[:-1])} and {named[-1]}" if named[1:] else named[0]
+    joined = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
     unknown = any(block.tree.unknown for block in blocks)
     return (Key(long=f"Point at a node for {joined}."), *[HALO] * weighed, *[UNKNOWN._replace(short="")] * unknown)
 
