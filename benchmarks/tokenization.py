@@ -13,7 +13,7 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 from benchmarks.timing import write
 from zoo.data.text import word_rules
-from zoo.data.text.sentences import BLANK_LINE, SENTENCE_STARTERS, _abbreviations, _punkt, clean
+from zoo.data.text.sentences import BLANK_LINE, WORDS, _abbreviations, _punkt, clean
 from zoo.data.text.word_rules import _at_end, _inside, _nltk_words, treebank_words
 
 
@@ -44,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
     parameters = PunktParameters()
     parameters.abbrev_types = set(_abbreviations("en"))
-    parameters.sent_starters = set(SENTENCE_STARTERS["en"].split())
+    parameters.sent_starters = set(WORDS["starters"]["en"].split())
     nltk, ours = PunktSentenceTokenizer(parameters), _punkt("en")
     blocks: list[str] = []
     sentences: list[str] = []

@@ -363,3 +363,10 @@ def test_parts_of_parts(inner: dict[str, Any], message: str | None) -> None:
         return
     with pytest.raises(ConfigError, match=message):
         check(cfg)
+
+
+def test_a_key_of_other_data_is_not_proposed_where_two_keys_are_wrong():
+    overrides = ["data=documents", "data.path=x.csv", "data.sample.train=9", "data.sample.val=9"]
+    with pytest.raises(HydraException) as caught:
+        compose(overrides)
+    assert explain(caught.value, overrides) == "error: data.sample.train: unknown key; did you mean data.split?"

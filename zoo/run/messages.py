@@ -148,10 +148,14 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
         above, _, part = key.rpartition("/")
         return f"error: {key}: the chosen {above} has no {part}; remove {key}=..."
     others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
+    others = [override for override in others if not override.startswith(("-", "hydra"))]
     try:
-        cfg = compose([override for override in others if not override.startswith(("-", "hydra"))])
-    except HydraException:
-        cfg = compose([])
+        cfg = compose(others)
+    except HydraException:  # another key is wrong, too
+        try:
+            cfg = compose([override for override in others if "." not in override.split("=")[0]])
+        except HydraException:
+            cfg = compose([])
     node, where, name, rest = cfg, "", *key.partition(".")[::2]
     while rest and isinstance(inside := None if OmegaConf.is_missing(node, name) else node.get(name), DictConfig):
         node, where = inside, f"{where}{name}."
