@@ -32,8 +32,8 @@ from lightning import Trainer, seed_everything
 from matplotlib.patches import Rectangle
 from PIL import Image, ImageDraw
 
-from zoo.data.images import boxes
 from zoo.data.images.samples.scenes import generate
+from zoo.data.images.truth import cells
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks.captioning import Captioning
@@ -149,11 +149,11 @@ mass = {kind: [] for kind in KINDS}
 for batch in batches:
     for one, about in zip(soft.examine(batch), batch.about, strict=True):
         best, (first, second) = one.prediction.best, [thing["box"] for thing in about.facts["objects"][:2]]
-        cells = boxes.cells([first, second], one.prediction.grid)  # (2, S)
+        covered = cells([first, second], one.prediction.grid)  # (2, S)
         for word, box, weights in zip(best.words, one.boxes, best.attention, strict=False):
             named = {tuple(first): KINDS[0], tuple(second): KINDS[2]}.get(box)
             kind = named or (KINDS[1] if word in STAND else KINDS[3])
-            inside = cells @ np.array(weights)
+            inside = covered @ np.array(weights)
             mass[kind].append([*inside, max(0, 1 - inside.sum())])
 figure, axis = plt.subplots(figsize=(6, 2.4))
 left = np.zeros(len(KINDS))

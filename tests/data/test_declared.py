@@ -137,7 +137,7 @@ def test_examples_that_are_left_out_are_counted(cache_dir, caplog, monkeypatch):
     assert about["splits"]["train"]["notes"] + about["splits"]["test"]["notes"] + gone == len(NOTES) + 2
     assert about["skipped"] == {"no stars": 1}
     assert f"train: left out {gone} longer than 6 words" in caplog.text
-    assert "notes: left out 1 rows: 1 no stars" in caplog.text
+    assert "notes: left out 1 row: 1 no stars" in caplog.text
 
 
 def test_a_label_that_training_does_not_have_is_a_bad_row(cache_dir, monkeypatch):
