@@ -233,8 +233,8 @@ def test_units_of_read_process_write_begin_to_act_inside_the_unit_square():
 @pytest.mark.parametrize("cls", [PositionLSTM, PositionAttention])
 def test_a_set_that_is_too_large_is_named(cls):
     model = built(cls)
-    points, mask = torch.rand(2, 12, 2), torch.ones(2, 12, dtype=torch.bool)
-    with pytest.raises(DataError, match=r"12 points.*first 10 positions.*model=pointer_net"):
+    points, mask = torch.rand(2, 11, 2), torch.ones(2, 11, dtype=torch.bool)
+    with pytest.raises(DataError, match=r"11 points.*first 10 positions.*model=pointer_net"):
         model.start(PointBatch(points, mask))
     mask[:, 10:] = False
-    assert model.start(PointBatch(points, mask)).memory["mask"].shape == (2, 13)  # padding is not a point
+    assert model.start(PointBatch(points, mask)).memory["mask"].shape == (2, 12)  # padding is not a point
