@@ -310,6 +310,7 @@ def _write(
 def _draw(view: View, predictions: Sequence[Any | None], options: argparse.Namespace, *, in_a_folder: bool) -> None:
     """Draw one picture for each input: in a folder 1.png, 2.png, ...; else OUT.png, or OUT-1.png, OUT-2.png, ... for
     several. The numbers are those of the inputs, blank ones counted."""
+    from zoo.data.rows import some
     from zoo.visualize.renderers.canvas import save_picture
 
     path, drawn = options.attention, 0
@@ -324,7 +325,7 @@ def _draw(view: View, predictions: Sequence[Any | None], options: argparse.Names
         if not in_a_folder:
             print(f"wrote {name}", file=sys.stderr)
     if in_a_folder:
-        print(f"wrote {drawn:,} pictures to {path.parent}", file=sys.stderr)
+        print(f"wrote {some(drawn, 'picture')} to {path.parent}", file=sys.stderr)
     real = sum(prediction is not None for prediction in predictions)
     if drawn and drawn >= options.pictures and real > drawn:
         print(f"the first {drawn:,} of {real:,} inputs; --pictures {real} draws all", file=sys.stderr)
