@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.run": "zoo errors dotted memory signature values callbacks data decoding layers.pretrained models tasks"
         " visualize",
         "zoo.cli": "zoo errors dotted data run tasks visualize",
-        "zoo.__main__": "cli",
+        "zoo.__main__": "cli run",
         "train": "run cli",
     }.items()
 }

@@ -1,5 +1,8 @@
 """python -m zoo = the `zoo` command."""
 
-from zoo.cli import main
+from zoo.run.streams import stopped_by_ctrl_c
 
-main()
+with stopped_by_ctrl_c():
+    from zoo.cli import main
+
+    main()

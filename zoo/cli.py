@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from zoo import __version__
 from zoo.errors import CheckpointError, ConfigError, DataError, ZooError, did_you_mean
-from zoo.run.streams import as_json, patient_streams
+from zoo.run.streams import as_json, patient_streams, stopped_by_ctrl_c
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from zoo.visualize.view import View
 
 EXAMPLES = """examples:
@@ -121,6 +120,7 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
 
 
 @patient_streams()
+@stopped_by_ctrl_c()
 def main(arguments: list[str] | None = None) -> None:
     """Run one command; a ZooError ends in one line and exit code 2."""
     words = sys.argv[1:] if arguments is None else arguments
@@ -155,9 +155,6 @@ def main(arguments: list[str] | None = None) -> None:
     except ZooError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("\nstopped by Ctrl-C", file=sys.stderr)
-        sys.exit(128 + signal.SIGINT)
     except Exception as error:
         from zoo.run.messages import explain
 
@@ -313,6 +310,7 @@ def _write(
 def _draw(view: View, predictions: Sequence[Any | None], options: argparse.Namespace, *, in_a_folder: bool) -> None:
     """Draw one picture for each input: in a folder 1.png, 2.png, ...; else OUT.png, or OUT-1.png, OUT-2.png, ... for
     several. The numbers are those of the inputs, blank ones counted."""
+    from zoo.data.rows import some
     from zoo.visualize.renderers.canvas import save_picture
 
     path, drawn = options.attention, 0
@@ -327,7 +325,7 @@ def _draw(view: View, predictions: Sequence[Any | None], options: argparse.Names
         if not in_a_folder:
             print(f"wrote {name}", file=sys.stderr)
     if in_a_folder:
-        print(f"wrote {drawn:,} pictures to {path.parent}", file=sys.stderr)
+        print(f"wrote {some(drawn, 'picture')} to {path.parent}", file=sys.stderr)
     real = sum(prediction is not None for prediction in predictions)
     if drawn and drawn >= options.pictures and real > drawn:
         print(f"the first {drawn:,} of {real:,} inputs; --pictures {real} draws all", file=sys.stderr)
@@ -365,6 +363,8 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
 
 def _console(*, highlight: bool = True) -> Console:
     """Return a console that is 120 columns wide where the output is not a terminal."""
+    from rich.console import Console
+
     return Console(width=None if sys.stdout.isatty() else 120, highlight=highlight)
 
 

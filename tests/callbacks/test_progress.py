@@ -1,5 +1,6 @@
 """The bar of a run keeps one line; without a terminal there is none, but a line an epoch in the log."""
 
+import csv
 import io
 import logging
 import shutil
@@ -42,6 +43,14 @@ def test_a_log_file_has_a_line_an_epoch_and_no_bars(tmp_path, capfd, cache_dir):
     lines = [line for line in (tmp_path / "run/train.log").read_text().splitlines() if "epoch" in line]
     assert ["epoch 1, step 4" in lines[0], "epoch 2, step 8" in lines[1], len(lines)] == [True, True, 2]
     assert "train/loss" in lines[0] and "val/accuracy" in lines[0]
+
+
+def test_the_learning_rate_of_every_step_is_in_metrics_csv(tmp_path):
+    rates = ["callbacks=learning_rate", "trainer.log_every_n_steps=1", "scheduler=linear", "optimizer.lr=0.01"]
+    assert launch([*TINY, *rates, "trainer.max_epochs=1", "hydra.run.dir=run"], tmp_path) == 0
+    rows = list(csv.DictReader((tmp_path / "run/metrics.csv").open()))
+    found = [float(row["train/learning_rate"]) for row in rows if row["train/learning_rate"]]
+    assert found == pytest.approx([0.01, 0.02 / 3, 0.01 / 3, 0], abs=1e-7)
 
 
 def test_a_long_epoch_into_a_file_is_reported_every_minute(monkeypatch, caplog):

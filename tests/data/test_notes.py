@@ -47,7 +47,7 @@ def test_a_test_that_is_the_training_is_told(tmp_path, cache_dir, caplog):
 def test_the_same_document_in_other_case_is_the_same(tmp_path, cache_dir):
     test = table(tmp_path / "b.csv", [("TEXT 3 is good.", 1), ("another text", 0)])
     (note,) = notes(own(table(tmp_path / "a.csv", VARIED), split={"test": test, "val": test}))[:1]
-    assert note == "val: 1 of 2 documents are in train too"
+    assert note == "val: 1 of 2 documents is in train too"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def test_words_that_are_mostly_unknown(tmp_path, cache_dir):
 def test_keys():
     assert key([["a", "b"]]) == key([["a", "b"]]) != key([["a"], ["b"]])
     keys = {name: np.array(numbers) for name, numbers in (("train", [1, 2]), ("val", [3]), ("test", [3, 4]))}
-    assert repeated(keys, "pairs") == ["test: 1 of 2 pairs are in val too"]
+    assert repeated(keys, "pairs") == ["test: 1 of 2 pairs is in val too"]
+    keys = {name: np.array([1]) for name in ("val", "test")}
+    assert repeated(keys, "pairs") == ["test: 1 of 1 pairs is in val too"]
 
 
 # splits

@@ -137,7 +137,7 @@ HALF = '"\\ud83d"'
     [
         (DEEP, "nested too deeply"),
         (LONG, "too many digits"),
-        (HALF, r"half a letter: found \\ud83d without the other half"),
+        (HALF, r"incomplete character: found \\ud83d without the other half"),
         ("{", "not json"),
     ],
 )

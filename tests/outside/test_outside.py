@@ -2,15 +2,20 @@
 
 import csv
 import json
+import shlex
 import sys
 
 import pytest
+from hydra.utils import instantiate
 
 from tests.commands import forgotten
 from tests.run.programs import ROOT, launch, result
 from zoo.cli import main
+from zoo.dotted import class_at
 from zoo.run import catalogue
 from zoo.run.compose import compose
+from zoo.tasks import Task
+from zoo.visualize.view import view_of
 
 CONF = ROOT / "tests" / "outside" / "conf"
 HERE = ["--config-dir", str(CONF)]
@@ -74,6 +79,18 @@ def test_all_families_are_listed(capsys):
 )
 def test_data_without_a_table_are_described(data, source, capsys):
     assert f"{data}: {source}" in say(capsys, "data", data, *HERE)
+
+
+@pytest.mark.parametrize(
+    ("model", "data"), [("looks_back", "repeats"), ("pair", "rings"), ("char_lstm", "tales"), ("listener", "sounds")]
+)
+def test_the_line_to_try_a_network_has_an_input_that_it_reads(model, data, own_folder):
+    cfg = compose([f"model={model}", f"data={data}"])
+    made, task = instantiate(cfg.data), class_at(cfg.task._target_, Task)
+    made.prepare_data()
+    made.setup("fit")
+    (typed,) = shlex.split(view_of(task).try_it(made))
+    assert typed != "..." and made.encoder.display(typed) and len(made.encoder([typed])) == 1
 
 
 def test_it_is_not_there_without_its_folder(tmp_path, capsys):

@@ -27,7 +27,7 @@ from zoo.data.batch import Encoder, Spec, WritingBatch, derived
 from zoo.data.order import Nouns
 from zoo.data.streams import Made, Make, StreamData
 from zoo.decoding import Hypothesis
-from zoo.errors import DataError
+from zoo.errors import UnusableInput
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.state import Memories, MemoryPositions, State, Step, log_probabilities
 from zoo.metrics import Share
@@ -141,7 +141,7 @@ class SoundEncoder(Encoder):
 
     def display(self, text: str) -> str:
         if unknown := set(text) - set(TONES):
-            raise DataError(f"{text!r}: expected letters from a to {TONES[-1]}, found {min(unknown)!r}")
+            raise UnusableInput(f"{text!r}: expected letters from a to {TONES[-1]}, found {min(unknown)!r}")
         return text
 
     def __call__(self, texts: Sequence[str]) -> SoundBatch:
@@ -312,6 +312,7 @@ class ListeningView(View):
     """Sounds with the tones that were heard."""
 
     noun: ClassVar[str] = "sound"
+    typed: ClassVar[str] = "aaaabbbb"
     columns: ClassVar[tuple[str, ...]] = ("sound", "tones")
 
     def row(self, prediction: HeardSound) -> list[Any]:

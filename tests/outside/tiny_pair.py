@@ -22,6 +22,7 @@ from zoo.arguments import Count
 from zoo.data.batch import Batch, Encoder, Spec
 from zoo.data.order import Nouns
 from zoo.data.streams import Made, Make, StreamData
+from zoo.errors import UnusableInput
 from zoo.models.output import Output
 from zoo.tasks.task import Examined, Prediction, Task, TaskArguments
 from zoo.visualize.view import View
@@ -76,6 +77,8 @@ class RingEncoder(Encoder):
         return collate(Made([ring_point(int(one), 0) for one in inputs], list(range(len(inputs)))))
 
     def display(self, one: str) -> str:
+        if not one.isdecimal():
+            raise UnusableInput(f"{one!r}: expected a whole number")
         return one
 
     def state(self) -> dict[str, Any]:
@@ -202,6 +205,7 @@ class GeneratedView(View):
     """A point for each seed."""
 
     noun: ClassVar[str] = "seed"
+    typed: ClassVar[str] = "7"
     columns: ClassVar[tuple[str, ...]] = ("seed", "x", "y")
 
     def row(self, prediction: Generated) -> list[Any]:

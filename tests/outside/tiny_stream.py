@@ -255,6 +255,7 @@ class WritingView(View):
     """Beginnings and continuations."""
 
     noun: ClassVar[str] = "beginning"
+    typed: ClassVar[str] = "'the old '"
     columns: ClassVar[tuple[str, ...]] = ("text", "written", "bits")
 
     def row(self, prediction: Writing) -> list[Any]:

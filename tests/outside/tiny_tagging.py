@@ -268,11 +268,15 @@ class TaggingView(View):
     noun: ClassVar[str] = "sequence"
     columns: ClassVar[tuple[str, ...]] = ("symbols", "tags")
 
+    def example(self, example: Mapping[str, Any]) -> str:
+        symbols: str = example["symbols"]
+        return symbols
+
     def row(self, prediction: TaggedSequence) -> list[Any]:
         return [" ".join(prediction.symbols), " ".join(prediction.tags)]
 
     def picture(self, prediction: TaggedSequence, examined: Examined | None = None) -> Figure:
-        figure = Figure(figsize=(3, 3))
+        figure = Figure(figsize=(3, 3), layout="constrained")
         axes = figure.add_subplot()
         axes.imshow(prediction.attention, cmap="Blues", vmin=0, vmax=1)
         places = range(len(prediction.symbols))

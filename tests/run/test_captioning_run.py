@@ -98,7 +98,7 @@ def test_captions_stand_behind_their_images_and_what_is_no_image_is_an_error(
     assert name.endswith("b.png") and caption
     (pictures / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
     for given, expected in (
-        (pictures / "notes.txt", "notes.txt: no picture"),
+        (pictures / "notes.txt", "notes.txt: not a picture"),
         (pictures / "broken.png", "broken.png: "),
         (pictures / "gone.png", "gone.png: no such file; expected the path of an image, or of a folder of images"),
     ):
@@ -109,7 +109,7 @@ def test_a_broken_image_in_a_folder_costs_no_other_its_caption(folder: Path, pic
     (pictures / "aa.png").write_bytes(b"")
     lines, page, rows, err = predicted(folder, pictures, refused=True)
     assert [line and Path(line["image"]).name for line in lines] == ["a.jpg", None, "b.png"]
-    assert f"left out: {pictures / 'aa.png'}: no picture: the file is empty" in err
+    assert f"left out: {pictures / 'aa.png'}: not a picture: the file is empty" in err
     assert err.splitlines()[-1] == "error: 1 of 3 images could not be used and have no prediction: see above"
     assert [bool(row["caption"]) for row in rows] == [True, False, True]
     assert page.count("<article") == 2

@@ -203,6 +203,11 @@ UNLIKE = "differs from those that a run writes"
         (lambda one: one["zoo"].pop("encoder"), "it has no 'encoder'"),
         (lambda one: one["zoo"].pop("format"), "checkpoint format None"),
         (lambda one: one["zoo"]["spec"].pop("classes"), "its spec does not fit: .*'classes'"),
+        (
+            lambda one: one["zoo"]["spec"].update(unknown="1"),
+            "its spec does not fit: unknown=1: expected a whole number",
+        ),
+        (lambda one: one["zoo"]["spec"].update(classes=[1]), "its spec does not fit: classes="),
         (lambda one: one["zoo"].update(spec=[1]), f"its spec or encoder {UNLIKE}"),
         (lambda one: one["zoo"].update(encoder="text"), f"its spec or encoder {UNLIKE}"),
         (lambda one: one["zoo"].update(encoder_class="builtins.int"), "builtins.int is not a sub"),

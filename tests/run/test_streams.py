@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 
-from tests.run.programs import ROOT, SHORT, Program
+import pytest
+
+from tests.run.programs import ROOT, SHORT, Program, run
 from zoo.run.streams import PatientStream, as_json, patient_streams
 
 TEXT = "Łódź 很好 ▁▂▃ Vögel"
@@ -74,3 +76,22 @@ def test_a_reader_that_leaves_early_ends_a_command_quietly(program_env, tmp_path
     started.stdout.close()
     _, said = started.communicate(timeout=240)
     assert (started.returncode, said) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        ([str(ROOT / "train.py")], "hydra"),
+        (["-m", "zoo", "train"], "hydra"),
+        (["-m", "zoo", "list"], "rich"),
+        (["-m", "zoo", "predict", "a.ckpt"], "torch"),
+        (["-c", "from zoo.cli import main; main(['data', 'yelp'])"], "hydra"),  # the script `zoo` has these two lines
+    ],
+)
+def test_ctrl_c_while_a_program_is_imported_is_one_line(program_env, tmp_path, words, module):
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt")
+    environment = program_env | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = run([sys.executable, *words], tmp_path, environment)
+    assert (done.returncode, done.stderr) == (130, "\nstopped by Ctrl-C\n")
+    second = run([sys.executable, *words], tmp_path, environment | {"LOCAL_RANK": "1"})
+    assert (second.returncode, second.stderr) == (130, "")

@@ -3,8 +3,10 @@ job fails."""
 
 import json
 
+import pytest
+
 from tests.callbacks.wandb_records import finished_records, history
-from tests.run.programs import SHORT, launch
+from tests.run.programs import SHORT, TINY, launch
 
 
 def configuration(found):
@@ -19,7 +21,8 @@ def configuration(found):
 
 def test_the_jobs_of_a_sweep(tmp_path):
     wandb = ["logger=wandb", "logger.wandb.offline=true", "trainer.max_epochs=1"]
-    assert launch(["-m", *SHORT, *wandb, "optimizer.lr=0.01,0.02"], tmp_path) == 0
+    rates = ["callbacks=learning_rate", "trainer.log_every_n_steps=1"]
+    assert launch(["-m", *TINY, *wandb, *rates, "optimizer.lr=0.01,0.02"], tmp_path) == 0
     (sweep,) = (tmp_path / "logs/sweeps").iterdir()
     runs = []
     for job, rate in (("0", 0.01), ("1", 0.02)):
@@ -27,6 +30,8 @@ def test_the_jobs_of_a_sweep(tmp_path):
         runs.append(next(record.run for record in found if record.HasField("run")))
         assert configuration(found)["optimizer"]["lr"] == rate
         assert [row["trainer/global_step"] for row in history(found) if "val/accuracy" in row] == [3]
+        logged = [row["train/learning_rate"] for row in history(found) if "train/learning_rate" in row]
+        assert logged == pytest.approx([rate, rate * 2 / 3, rate / 3, 0], abs=1e-7)
     assert runs[0].run_id != runs[1].run_id
     assert runs[0].run_group == runs[1].run_group == sweep.name
     assert [run.display_name for run in runs] == [f"{sweep.name}_0", f"{sweep.name}_1"]

@@ -1,6 +1,7 @@
 """The answering task: its metrics by hand, its losses, its steps, and the restart that it keeps."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -171,6 +172,16 @@ def test_the_restart_with_the_lowest_training_error_is_kept(tmp_path: Path) -> N
     assert found["test/restarts_median_error"] == pytest.approx(sorted(alone)[1])
     for number in range(3):
         assert found[f"test/restart_{number}/train_error"] == pytest.approx(float(errors[number]))
+
+
+def test_restarts_are_not_called_frozen(caplog: pytest.LogCaptureFixture) -> None:
+    made = Answering(model=MODEL, optimizer=SGD, monitor="val/error", mode="min", restarts=3)
+    data = SimpleNamespace(spec=FAMILY.spec, encoder=Words(), vectors=lambda: None)
+    made._trainer = SimpleNamespace(datamodule=data)  # type: ignore[assignment]
+    with caplog.at_level("INFO"):
+        made.configure_model()
+    assert "parameters" in caplog.text and "frozen" not in caplog.text
+    assert "task.restarts=3: 3 such networks are trained side by side, and the best is kept" in caplog.text
 
 
 def test_a_checkpoint_predicts_with_the_kept_one_alone(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_story_holds_every_weight_exactly_and_the_strongest_are_framed():
     assert made.texts("span", "u") == ["<left>."] and "<hall>" not in text
     assert "hop 2" in text and "(empty memory)" in text and ANSWER.question in text
     assert '<tr class="question"><td></td><td></td><td class="name"' in text, "the question is below the sentences"
-    assert "the strongest of a hop is framed" in text and "went to empty places of the memory" in text
+    assert "the strongest sentence of a hop is framed" in text and "went to empty places of the memory" in text
 
 
 def test_a_grid_of_tokens_names_row_and_column_of_each_cell():

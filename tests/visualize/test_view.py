@@ -92,6 +92,8 @@ def test_columns_and_a_row_are_enough():
     assert view.picture(PREDICTION) is view.picture(PREDICTION, examined) is None
     assert dict(view.test_pictures(None)) == {}
     page = view.page([PREDICTION, None])
+    view.row = lambda prediction: [None, 0]
+    assert view.terminal(PREDICTION, 0, Namespace()) == "\t0" and "None" not in view.page([PREDICTION])
     assert "1 sentence, 1 blank." in page and "a &lt;b&gt;" in page and "<b>" not in page
 
 

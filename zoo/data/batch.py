@@ -6,14 +6,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_type_hints
 
 import torch
 from torch import Tensor
 
 from zoo.dotted import class_at, name_of, named_by_a_checkpoint
-from zoo.errors import CheckpointError
+from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.packing import Forced, Packing
+from zoo.values import hold
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,17 @@ def spec_state(spec: Spec) -> dict[str, Any]:
 
 
 def spec_from_state(state: dict[str, Any]) -> Spec:
-    """The spec that `spec_state` wrote. Raises CheckpointError if its class is missing, is not a Spec or has other
-    fields."""
+    """The spec that `spec_state` wrote. Raises CheckpointError if its class is missing, is not a Spec, has other
+    fields, or a field has another type."""
     state = {key: tuple(value) if isinstance(value, list) else value for key, value in state.items()}
     with named_by_a_checkpoint():
         cls = class_at(state.pop("class"), Spec)
     try:
-        return cls(**state)
-    except TypeError as error:
+        spec, hints = cls(**state), get_type_hints(cls)
+        for name, value in state.items():
+            hold(name, value, hints[name])
+        return spec
+    except (TypeError, ConfigError) as error:
         raise CheckpointError(f"its spec does not fit: {error}") from error
 
 

@@ -23,7 +23,8 @@ def repeated(keys: Mapping[str, NDArray[np.int64]], noun: str) -> list[str]:
     for name, earlier in (("val", ("train",)), ("test", ("train", "val"))):
         for other in (split for split in earlier if split in keys):
             same, count = int(np.isin(keys[name], keys[other]).sum()), len(keys[name])
-            known = f"{name}: {'all' if same == count else f'{same:,} of'} {count:,} {noun} are in {other} too"
+            share, verb = "all" if same == count > 1 else f"{same:,} of", "is" if same == 1 else "are"
+            known = f"{name}: {share} {count:,} {noun} {verb} in {other} too"
             if same == count and other == "train":
                 known += ": a score on them shows nothing about new ones"
             if same:

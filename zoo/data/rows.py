@@ -356,7 +356,7 @@ def parse_json(text: str) -> Any:
             json.dumps(found, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
             half = f"\\u{ord(error.object[error.start]):04x}"
-            raise NotJson("half a letter", f"found {half} without the other half of its pair") from error
+            raise NotJson("incomplete character", f"found {half} without the other half of its pair") from error
     return found
 
 

@@ -1,7 +1,8 @@
-"""Standard output and error of a program: any text in any encoding, and a reader that may leave early."""
+"""Standard output and error of a program: any text in any encoding, a reader that may leave early, and Ctrl-C."""
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -52,6 +53,20 @@ def patient_streams() -> Iterator[None]:
         sys.stdout.flush()
         sys.stderr.flush()
         sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def stopped_by_ctrl_c() -> Iterator[None]:
+    """Within this context, Ctrl-C ends the program with one line and exit code 130; of several ranks, the first prints.
+
+    The slow imports belong into the context too.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if os.environ.get("LOCAL_RANK", "0") == "0":
+            print("\nstopped by Ctrl-C", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
 
 
 def as_json(value: Any, **layout: Any) -> str:

@@ -1,5 +1,6 @@
 """Questions about stories to answers, and whether each hop of attention found the supporting facts."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Unpack
@@ -23,6 +24,8 @@ from zoo.tasks.clipping import clip_matrices
 from zoo.tasks.restarts import Restarts
 from zoo.tasks.scoring import Scoring
 from zoo.tasks.task import Examined, Prediction, TaskArguments, computed, names_at
+
+log = logging.getLogger(__name__)
 
 LIKELIEST, LOSS_EVERY = 5, 10
 HOP = "attention_recall_hop_"
@@ -119,6 +122,7 @@ class Answering(Scoring):
         model, spec = self.hparams["model"], self.spec
         self.restarts = Restarts(self.network, lambda: instantiate(model, spec, _recursive_=False), count)
         self.restart_errors = TaskErrors(len(spec.tasks), (count,))
+        log.info("task.restarts=%d: %d such networks are trained side by side, and the best is kept", count, count)
         self.network.requires_grad_(False)  # it receives the weights of the best restart
 
     # training

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
+from zoo.data.rows import some
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained
 from zoo.tasks.schedules import OWN_RATE, Noam
@@ -191,10 +192,11 @@ class Optimizing(LightningModule):
             if planned is not None and planned < steps:
                 path = os.path.relpath(self.trainer.ckpt_path or "PATH")
                 raise ConfigError(
-                    f"ckpt_path: the learning rate of that run was planned for {planned} steps and ends there; this "
-                    f"run takes {steps}. To finish that run, leave trainer.max_epochs and data.loader.batch_size as "
-                    f"they were. To train it further, use start_from={path} in place of ckpt_path: "
-                    "trainer.max_epochs then counts from there, with a learning rate of its own, e.g. optimizer.lr=1e-4"
+                    f"ckpt_path: the learning rate of that run was planned for {some(planned, 'step')} and ends "
+                    f"there; this run takes {steps:,}. To finish that run, leave trainer.max_epochs and "
+                    f"data.loader.batch_size as they were. To train it further, use start_from={path} in place of "
+                    "ckpt_path: trainer.max_epochs then counts from there, with a learning rate of its own, e.g. "
+                    "optimizer.lr=1e-4"
                 )
 
 

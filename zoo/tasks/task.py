@@ -117,11 +117,11 @@ class Task(Optimizing, Remembering, ABC):
         check_size(self.hparams["model"], data.spec)
         with not_pretrained() if self.restored or self.start is not None else nullcontext():
             self.build(data.spec, data.encoder)
-        self.prepare_training()
         count = sum(parameter.numel() for parameter in self.network.parameters())
         frozen = sum(parameter.numel() for parameter in self.network.parameters() if not parameter.requires_grad)
         apart = f", {frozen:,} of them frozen" if frozen else ""
         log.info("%s: %s parameters%s", type(self.network).__name__, f"{count:,}", apart)
+        self.prepare_training()
         vectors = data.vectors()
         if vectors is not None:
             self._copy_vectors(vectors.rows, vectors.found)

@@ -14,8 +14,8 @@ from zoo.visualize.view import View
 
 EMPTY = 0.005  # The least attention to empty places of the memory that is shown: less is printed as 0.00
 HOPS = Key(
-    long="The numbers before a sentence are the attention of each hop, the first hop first; the strongest of a hop is "
-    "framed."
+    long="The numbers before a sentence are the attention of each hop, the first hop first; the strongest sentence of "
+    "a hop is framed."
 )
 REST = Key(long="The rest of a hop's attention went to empty places of the memory.")
 TRUE = Key("true", "framed: what the true answer follows from")

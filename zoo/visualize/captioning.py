@@ -26,7 +26,7 @@ from zoo.visualize.view import View, ranked
 
 MAPS = Key(
     "",
-    "bright: looked at; beside a word its largest weight",
+    "bright: where the network looked; the number is the largest weight",
     "A small image with each word is bright where the network looked when it wrote the word, with the largest weight "
     "beside the word; point at it, or reach it by the tab key, to see it large.",
 )

@@ -124,7 +124,10 @@ class View(ABC):
 
     def blocks(self, prediction: Any, examined: Any = None) -> list[Block]:
         """Return the parts of an answer; `examined` has what is true, where the prediction is of a known example."""
-        return [Rows(list(zip(self.columns, self.row(prediction), strict=True)))]
+        return [Rows(list(zip(self.columns, self._cells(prediction), strict=True)))]
+
+    def _cells(self, prediction: Any) -> list[str]:
+        return ["" if cell is None else str(cell) for cell in self.row(prediction)]
 
     def as_json(self, prediction: Any) -> Any:
         """Return a prediction as plain data."""
@@ -133,7 +136,7 @@ class View(ABC):
     def terminal(self, prediction: Any, number: int, options: Namespace) -> RenderableType:
         """Return the prediction of input `number`, counted from 0, for the terminal; a str is printed as it is."""
         if type(self).blocks is View.blocks:
-            return "\t".join(map(str, self.row(prediction)))
+            return "\t".join(self._cells(prediction))
         return Printed(self.blocks(prediction))
 
     def unknown(self, prediction: Any) -> list[str]:

@@ -115,11 +115,11 @@ def test_question_files(tmp_path):
 
 
 WRONG = {
-    "line 7: entity not in the document: the answer is '@e9'; the document has 3 entities, such as @entity3": {
+    "line 7: entity not in the document: the answer is '@e9'; entities in the document: 3, such as @entity3": {
         "answer": "@e9"
     },
     "line 7: entity not in the document: the answer is 'Ann'": {"answer": "Ann"},
-    "line 7: entity not in the document: the answer is '@entity1'; the document has 0": {"document": "no one"},
+    "line 7: entity not in the document: the answer is '@entity1'; entities in the document: 0": {"document": "no one"},
     "line 5: empty document": {"document": " "},
     "line 5: no blank": {"query": "Ann asked why"},
     "line 5: several blanks: found 2": {"query": "@placeholder asked @placeholder"},

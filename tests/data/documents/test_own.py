@@ -127,7 +127,7 @@ HEADER = "texte reçu,étoiles\n"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,1\n" * 9, "a.csv: all 9 documents have the label '1'; at least two classes"),
+        ("a,1\n" * 9, "a.csv: found only the label '1' in 9 documents; at least two classes"),
         ("".join(f"a,{n}\n" for n in range(200)), "a.csv: 200 different labels in 200 documents, such as '0'"),
         (",1\n,2\n", "a.csv: no documents in the train split; left out: 2 no text"),
     ],

@@ -172,7 +172,7 @@ def test_unusable_images_are_counted_or_an_error(tmp_path, cache_dir):
     place = f"{folder}/dataset_flickr8k.json, image 2 (train1.jpg): {images}/train1.jpg: broken picture: "
     assert str(error.value).startswith(place) and "data.loader.on_bad_row=skip" in str(error.value)
     data = Flickr8k(source=str(folder), loader={"on_bad_row": "skip"}, picture={"size": 224}, grid=[2, 2])
-    problems = "broken picture", "no picture", "too large a picture", "too long a picture"
+    problems = "broken picture", "not a picture", "too large a picture", "too long a picture"
     assert prepared(data).describe()["skipped"] == dict.fromkeys(problems, 1)
     assert names(data)["train"] == [f"train{n}.jpg" for n in (0, 4, 5, 7, 8)]
 

@@ -135,7 +135,9 @@ def test_pictures_and_arrays_that_a_user_gives():
     given = [array, Image.fromarray(array), expected, array.transpose(2, 0, 1), torch.from_numpy(array)]
     assert all(torch.equal(decode(one), expected) for one in given)
     for one in (array[..., 0], array.astype(np.float32), np.zeros((4, 6, 4), np.uint8), None):
-        with pytest.raises(UnusablePicture, match=r"the picture that was given: no picture: found .* expected a path"):
+        with pytest.raises(
+            UnusablePicture, match=r"the picture that was given: not a picture: found .* expected a path"
+        ):
             decode(one)
 
 
@@ -151,8 +153,8 @@ def test_each_error_names_the_file_and_the_problem(tmp_path):
     messages = {
         "none.jpg": "cannot be read: No such file or directory",
         "": "cannot be read: Is a directory",
-        "empty.jpg": "no picture: the file is empty; expected a .jpg",
-        "text.jpg": "no picture: none of the kinds that Pillow reads in its 10 bytes",
+        "empty.jpg": "not a picture: the file is empty; expected a .jpg",
+        "text.jpg": "not a picture: its 10 bytes are not in a known image format",
         **{path.name: "broken picture: " for path in kinds},
     }
     for name, message in messages.items():

@@ -35,7 +35,7 @@ def test_images_of_every_kind_give_the_same_batch(tmp_path):
     assert torch.equal(encoder.display(path), batches[0].image[0])
     assert encoder_of(size=6).pixels(np.tile(RED, (3, 4, 1))).shape == (3, 6, 6)  # the size of the data
     (tmp_path / "notes.jpg").write_text("hello")
-    with pytest.raises(DataError, match=r"notes\.jpg: no picture"):
+    with pytest.raises(DataError, match=r"notes\.jpg: not a picture"):
         encoder([tmp_path / "notes.jpg"])
 
 

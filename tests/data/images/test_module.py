@@ -166,11 +166,11 @@ def test_a_picture_in_two_splits_is_noted(cache_dir, tmp_path):
     rows = changed("test", 1, picture=ROWS["train"][5].picture)
     rows["test"][2] = rows["test"][2]._replace(picture=ROWS["val"][0].picture)
     notes = prepared(Toy(rows)).describe()["notes"]
-    assert notes == ["test: 1 of 7 images are in train too", "test: 1 of 7 images are in val too"]
+    assert notes == ["test: 1 of 7 images is in train too", "test: 1 of 7 images is in val too"]
     files = rows_of(SIZES, tmp_path)
     copy = shutil.copy(files["train"][5].picture, tmp_path / "copy.png")
     files["val"][0] = files["val"][0]._replace(picture=copy)
-    assert prepared(Toy(files)).describe()["notes"] == ["val: 1 of 9 images are in train too"]
+    assert prepared(Toy(files)).describe()["notes"] == ["val: 1 of 9 images is in train too"]
 
 
 # Pictures

@@ -72,7 +72,7 @@ def test_text_with_targets_and_the_first_point_twice_or_once(file):
         ("hull", "0 0 1 0 1 x output 1 2 3", "text in a column of numbers: found 'x' in field 6, expected a number"),
         ("hull", "0 0 1 0,5 1 1", "found '0,5' in field 4, expected a number; write a decimal point"),
         ("hull", "0 0 1 0 nan 1", "not a finite number: found 'nan' in field 5"),
-        ("hull", "0 0 1 0 1 output 1 2 3", "half a point: found 5 coordinates, expected x and y of each"),
+        ("hull", "0 0 1 0 1 output 1 2 3", "incomplete point: found 5 coordinates, expected x and y of each"),
         ("hull", "0 0 1 0 output 1 2", "unusable set: a set for goal=hull has at least 3 points, found 2"),
         ("hull", f"{SQUARE} output 1 2 5 1", "unusable target: it points at 5, the set has points 1 to 4"),
         ("hull", f"{SQUARE} output 0 1 2", "it points at 0"),

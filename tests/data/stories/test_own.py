@@ -100,7 +100,7 @@ def test_the_description(tmp_path, cache_dir):
     assert facts["train"]["sentences"] == {"mean": 1.0, "median": 1.0, "max": 1, "bins": {"1": 10}}
     assert facts["train"]["words_of_a_sentence"]["mean"] == 4.0  # five of the statement, three of the question
     assert facts["test"]["unknown_rate"] == pytest.approx(2 / 16)  # Zoe, in the statement and in the question
-    assert "test: 1 of 2 questions are in train too" in parts["notes"]
+    assert "test: 1 of 2 questions is in train too" in parts["notes"]
     assert any("80% of the training questions are of class 'the hall'" in note for note in parts["notes"])
     assert parts["examples"][0] == {"story": "P0 went to the hall.", "question": "Where is P0?", "answer": "the hall"}
     assert parts["contents"] == [f"vocabulary {2 + 15 + 2} words and answers, sentences of up to 5 words"]

@@ -153,7 +153,7 @@ def test_json_lines(tmp_path):
         ({"supporting": [2]}, "supporting points at nothing: found 2"),
         ({"supporting": [-1]}, "supporting points at nothing: found -1"),
         ({"answer": ...}, "missing column: no column 'answer'"),
-        ({"answer": "\ud83d"}, r"half a letter: found \ud83d without the other half of its pair"),
+        ({"answer": "\ud83d"}, r"incomplete character: found \ud83d without the other half of its pair"),
     ],
 )
 def test_an_error_in_json_lines_has_its_line(tmp_path, changes, problem):

@@ -85,7 +85,7 @@ def test_description(ptb):
     assert about["splits"]["train"]["nodes"]["max"] == 7
     assert about["splits"]["test"]["unknown_rate"] == pytest.approx(1 / 5)
     assert about["examples"][0] == {"label": "very positive", "text": "The Film/Movie good"}
-    assert about["notes"] == ["val: 1 of 3 trees are in train too"]
+    assert about["notes"] == ["val: 1 of 3 trees is in train too"]
     kind = "binary trees, words at the leaves, as they are in the data"
     assert about["contents"] == [f"{kind}; vocabulary 13 words, 5 classes, counted at the roots"]
 

@@ -186,7 +186,7 @@ def _question_of(path: Path, bad: BadRows) -> ClozeQuestion | None:
     words, answer = lines[2].split(), lines[6].strip()
     entities = list(dict.fromkeys(word for word in words if ENTITY.fullmatch(word)))
     if words and answer not in entities:
-        known = f"the document has {len(entities)} entities" + (f", such as {entities[0]}" if entities else "")
+        known = f"entities in the document: {len(entities):,}" + (f", such as {entities[0]}" if entities else "")
         bad(line_of(path, 7), "entity not in the document", f"the answer is {answer!r}; {known}")
         return None
     return ClozeQuestion(cut_sentences(words), query_of(lines[4].replace(PLACEHOLDER, BLANK)), entities, answer)

@@ -18,6 +18,7 @@ from zoo.data.documents.batch import DocumentSpec
 from zoo.data.documents.encoding import DocumentEncoder, DocumentTextOptions
 from zoo.data.documents.readers import HUB_COLUMNS, Row, hub_row, read_hub_parquet
 from zoo.data.order import Nouns
+from zoo.data.rows import some
 from zoo.data.sources import Reading, SampleGenerator, Source, file_source, find_splits, hub_source, sample_source
 from zoo.data.stored import count_words, values_of
 from zoo.data.table_data import shortened
@@ -70,7 +71,7 @@ class DocumentData(Vectored):
 def _check_classes(names: Sequence[str], where: str, rows: int) -> None:
     if len(names) < 2:
         raise DataError(
-            f"{where}: all {rows:,} documents have the label {names[0]!r}; at least two classes are expected"
+            f"{where}: found only the label {names[0]!r} in {some(rows, 'document')}; at least two classes are expected"
         )
     if len(names) > max(50, rows // 2):
         raise DataError(

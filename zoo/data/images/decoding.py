@@ -18,6 +18,7 @@ from torch import Tensor
 from torchvision.transforms.v2 import functional as v2
 
 from zoo.data.images.options import PictureOptions
+from zoo.data.rows import some
 from zoo.errors import UnusableInput
 
 LARGEST = PictureOptions.max_pixels
@@ -58,7 +59,7 @@ def decode(picture: Any, largest: int = LARGEST, side: int | None = None) -> Ten
             return _decode_array(picture)
         path = Path(picture).expanduser()
         if path.exists() and not (path.is_file() or path.is_dir()):
-            raise UnusablePicture("no picture", "found a pipe or a device, expected a file")
+            raise UnusablePicture("not a picture", "found a pipe or a device, expected a file")
         # A file object, because Pillow maps plain grey .tif files into memory by their names, and garbles rotated ones.
         with path.open("rb") as file, _opened(file) as image:
             return _decode_image(image, largest, side)
@@ -84,9 +85,9 @@ def _named(picture: Any) -> Iterator[None]:
         raise UnusablePicture(error.problem, error.detail, place) from error
     except UnidentifiedImageError as error:
         size = Path(place).stat().st_size
-        empty = "the file is empty" if size == 0 else f"none of the kinds that Pillow reads in its {size:,} bytes"
+        empty = "the file is empty" if size == 0 else f"its {some(size, 'byte')} are not in a known image format"
         detail = f"{empty}; expected a .jpg, .png, .webp, .gif, .bmp or .tif"
-        raise UnusablePicture("no picture", detail, place) from error
+        raise UnusablePicture("not a picture", detail, place) from error
     except MemoryError as error:
         raise UnusablePicture("too large a picture", "the memory does not hold it", place) from error
     except Exception as error:  # OSError, SyntaxError, ValueError, struct.error, ...: each decoder has its own
@@ -103,7 +104,7 @@ def _decode_image(image: Image.Image, largest: int, side: int | None) -> Tensor:
         detail = f"{found}, expected {largest:,} or fewer (data.picture.max_pixels)"
         raise UnusablePicture("too large a picture", detail)
     if width * height == 0:
-        raise UnusablePicture("no picture", found)
+        raise UnusablePicture("not a picture", found)
     needed = 2 * side if side and width * height > LARGE else min(image.size)
     if min(image.size) >= 2 * needed:  # JPEG is decoded at a half, a quarter or an eighth of its size
         image.draft(image.mode, (needed, needed))
@@ -154,11 +155,11 @@ def _scaled(grey: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _decode_array(given: Any) -> Tensor:
     if not isinstance(given, np.ndarray | Tensor):
-        raise UnusablePicture("no picture", f"found a {type(given).__name__}, expected {KINDS}")
+        raise UnusablePicture("not a picture", f"found a {type(given).__name__}, expected {KINDS}")
     pixels = given if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
     if pixels.dtype != torch.uint8 or pixels.dim() != 3 or 3 not in (pixels.shape[0], pixels.shape[2]):
         found = f"{str(pixels.dtype).removeprefix('torch.')} of {tuple(pixels.shape)}"
-        raise UnusablePicture("no picture", f"found {found}, expected {KINDS}")
+        raise UnusablePicture("not a picture", f"found {found}, expected {KINDS}")
     return pixels if pixels.shape[0] == 3 else pixels.permute(2, 0, 1).contiguous()
 
 

@@ -122,7 +122,7 @@ def _line(line: str, goal: Goal, place: str) -> PointSet:
     numbers = [_number(word, place, f"field {field}") for field, word in enumerate(words[:at], 1)]
     if len(numbers) % goal.width:
         raise Unusable(
-            place, "half a point", f"found {len(numbers)} coordinates, expected {' and '.join(AXES)} of each"
+            place, "incomplete point", f"found {len(numbers)} coordinates, expected {' and '.join(AXES)} of each"
         )
     points = np.array(numbers).reshape(-1, goal.width)
     if at == len(words):
