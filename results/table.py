@@ -20,8 +20,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from zoo.run import catalogue
-from zoo.values import COUNTS
 
+COUNTS = ("failed_tasks", "parameters", "sequences_to_converge")  # They have no decimals
 MARKED = re.compile(r"(<!-- results:start (\S+\.csv)((?: \w+)*) -->\n).*?(\n<!-- results:end -->)", re.DOTALL)
 START, END = "<!-- results:start", "<!-- results:end -->"
 MODELS = re.compile(r"(<!-- models:start -->\n).*?(\n<!-- models:end -->)", re.DOTALL)

@@ -31,9 +31,6 @@ BOUNDS = {
 }
 """The bounds of a JSON schema, in words."""
 
-COUNTS = ("failed_tasks", "parameters", "sequences_to_converge")
-"""Figures of a run that are counts, shown without decimals."""
-
 
 def hold(key: str, value: Any, hint: Any) -> None:
     """Raise ConfigError, `key=value: expected ..., found ...`, unless plain `value` fits the annotation `hint`."""

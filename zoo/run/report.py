@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Collection
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ import zoo
 from zoo.run import search_path
 from zoo.run.build import Parts
 from zoo.run.folder import write_whole
-from zoo.values import COUNTS
 from zoo.visualize.view import view_of
 
 PACKAGES = ("torch", "torchvision", "lightning", "hydra-core", "torchmetrics", "datasets", "wandb")
@@ -82,7 +82,7 @@ def report(
         "git_commit": git_commit(),
     }
     write_whole(folder / "result.json", json.dumps(result, indent=2) + "\n")
-    _print(result, task.remarks(metrics), view_of(task).try_it(parts.data))
+    _print(result, task.counts, task.remarks(metrics), view_of(task).try_it(parts.data))
 
 
 def defined(value: float) -> float | None:
@@ -91,20 +91,20 @@ def defined(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def shown_number(name: str, value: float) -> str:
-    """Return the metric `name` with four decimals, but a count, such as the examples until convergence, without any."""
-    counted = name.rpartition("/")[2] in COUNTS or abs(value) > 1
+def shown_number(name: str, value: float, counts: Collection[str] = ()) -> str:
+    """Return the metric `name` with four decimals. One of `counts`, or a whole number above 1, has none."""
+    counted = name.rpartition("/")[2] in counts or abs(value) > 1
     return f"{value:,.0f}" if counted and value == int(value) else f"{value:.4f}"
 
 
-def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
+def _print(result: dict[str, Any], counts: Collection[str], remarks: dict[str, str], typed: str) -> None:
     table = Table(title=f"{result['model']} on {result['data']}", show_header=False, title_justify="left")
     for name, value in result["metrics"].items():
         remark = remarks.get(name) or ("" if value is not None else "not defined on these data")
-        number = "–" if value is None else shown_number(name, value)
+        number = "–" if value is None else shown_number(name, value, counts)
         table.add_row(name, number + (f" ({remark})" if remark else ""))
     if result["score"] is not None:
-        table.add_row(f"best {result['monitor']}", shown_number(result["monitor"], result["score"]))
+        table.add_row(f"best {result['monitor']}", shown_number(result["monitor"], result["score"], counts))
     table.add_row("parameters", f"{result['parameters']:,}")
     if result["steps"]:
         epochs = "1 epoch" if result["epochs"] == 1 else f"{result['epochs']} epochs"

@@ -95,6 +95,7 @@ class Algorithmic(Scoring):
 
     name = "algorithmic"
     headline: tuple[str, ...] = (*MEASURES, "sequences_to_converge")
+    counts = ("sequences_to_converge",)
     view: ClassVar[str] = "zoo.visualize.algorithmic.AlgorithmicView"
     monitors: ClassVar = {
         "loss": "min", "bits_per_sequence": "min", "error_bits": "min", "exact": "max", ABOVE: "min"

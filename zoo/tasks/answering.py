@@ -67,6 +67,7 @@ class Answering(Scoring):
 
     name = "answering"
     headline: tuple[str, ...] = ("error", "failed_tasks", "attention_recall")
+    counts = ("failed_tasks",)
     view: ClassVar[str] = "zoo.visualize.answering.AnsweringView"
     monitors: ClassVar = {"loss": "min", "error": "min", "failed_tasks": "min", "attention_recall": "max"}
     spec: StorySpec

@@ -72,6 +72,7 @@ class Task(Optimizing, Remembering, ABC):
     view: ClassVar[str]  # The dotted name of the `zoo.visualize.view.View` that shows inputs and predictions
     monitors: ClassVar[Mapping[str, str]]
     """The validation metrics that can select the best weights, each with `max` or `min` as its best end."""
+    counts: ClassVar[tuple[str, ...]] = ()  # The metrics that are whole numbers and are shown without decimals
     on_bar: tuple[str, ...] = ()  # Validation metrics that the progress bar shows
     groups: ClassVar[tuple[str, ...]] = ()
     """The groups of the configuration that the task uses, besides the optimiser and the scheduler."""
