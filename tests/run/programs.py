@@ -9,6 +9,7 @@ import functools
 import json
 import logging
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -17,6 +18,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -129,12 +131,18 @@ def train(overrides: list[str], folder: Path, environment: dict[str, str], expec
     return program
 
 
+def free_port() -> int:
+    """A port below those that the system gives to connections, so that none takes it before the first rank does."""
+    draw = random.SystemRandom()
+    while True:
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port := draw.randrange(20_000, 32_000)))
+            return port
+
+
 def ranks(words: list[str], folder: Path, environment: dict[str, str], count: int = 2) -> list[Program]:
     """`python *words` as `count` ranks that an outside launcher starts together, ended well."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    shared = environment | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": "tests"}
+    shared = environment | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "TORCHELASTIC_RUN_ID": "tests"}
     shared |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "GROUP_RANK": "0"}
     programs = [Program(words, folder, shared | {"RANK": str(n), "LOCAL_RANK": str(n)}) for n in range(count)]
     for program in programs:
