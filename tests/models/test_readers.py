@@ -11,6 +11,13 @@ from zoo.models import AoAReader, ASReader
 from zoo.models.aoa_reader import attention_over_attention
 from zoo.tasks.cloze import answer_losses
 
+SMALL = {"embedding_dim": 5, "hidden_dim": 4}
+
+
+def softmax(values):
+    exponentials = [math.exp(value) for value in values]
+    return [one / sum(exponentials) for one in exponentials]
+
 
 def test_the_attention_sum_reader_equals_the_equations():
     model = shaken(ASReader(SPEC, **SMALL))
@@ -19,17 +26,8 @@ def test_the_attention_sum_reader_equals_the_equations():
         f = both_directions(model.document_encoder, [model.embedding.weight[word] for word in document])
         g = both_directions(model.query_encoder, [model.embedding.weight[word] for word in query])
         g = torch.cat([g[-1][:4], g[0][4:]])  # the last state of each direction
-        exponentials = [math.exp(float((h @ g).detach())) for h in f]
-        s = [one / sum(exponentials) for one in exponentials]  # (1)
+        s = softmax([float((h @ g).detach()) for h in f])  # (1)
         assert_answers(output, b, s, (document, query, candidates))  # (2)
-
-
-SMALL = {"embedding_dim": 5, "hidden_dim": 4}
-
-
-def softmax(values):
-    exponentials = [math.exp(value) for value in values]
-    return [one / sum(exponentials) for one in exponentials]
 
 
 def test_the_attention_over_attention_reader_equals_the_equations():
