@@ -34,13 +34,18 @@ def torchs(lstm):
 @pytest.mark.parametrize("layers", [1, 2])
 def test_an_lstm_reads_each_phrase_by_itself(directions, layers):
     model = shaken(PhraseLSTM, embedding_dim=3, hidden_dim=4, layers=layers, directions=directions)
-    sides = [torchs(model.lstm)]
+    sides = [[model.lstm, *model.upper]]
     if directions != "forward":
-        sides.append(torchs(model.backward_lstm if directions == "both" else model.lstm))
+        sides.append([model.backward_lstm, *model.backward_upper] if directions == "both" else sides[0])
 
     def read(words):
-        ordered = (model.embedding.weight[order][:, None] for order in (words, words[::-1]))
-        return torch.cat([lstm(x)[0][-1, 0] for lstm, x in zip(sides, ordered, strict=False)])
+        found = []
+        for stack, order in zip(sides, (words, words[::-1]), strict=False):
+            x = model.embedding.weight[order][:, None]
+            for lstm in stack:
+                x, (state, _) = torchs(lstm)(x)
+                found.append(state[0, 0])
+        return torch.cat(found)
 
     assert_equals_the_definition(model, BATCH, words_below, read)
 

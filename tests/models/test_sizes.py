@@ -119,9 +119,9 @@ SIZES = {
     ),
     "phrase_lstm": (TREES, {"hidden_dim": 168}, 315_840 + outside(168)),
     "phrase_lstm, bidirectional": (TREES, {"hidden_dim": 168, "directions": "both_tied"}, 315_840 + outside(2 * 168)),
-    "phrase_lstm, two layers": (TREES, {"hidden_dim": 120, "layers": 2}, 318_720 + outside(120)),
+    "phrase_lstm, two layers": (TREES, {"hidden_dim": 120, "layers": 2}, 318_720 + outside(2 * 120)),
     "phrase_lstm, two layers, bidirectional": (
-        TREES, {"hidden_dim": 120, "layers": 2, "directions": "both_tied"}, 318_720 + outside(2 * 120)
+        TREES, {"hidden_dim": 120, "layers": 2, "directions": "both_tied"}, 318_720 + outside(4 * 120)
     ),
     "phrase_mean of pairs, the head of the Tree-LSTM's paper": (
         family_of("relatedness").spec, {}, 30 * 300 + 2 * 300 * 50 + 50 + linear(50, 5)

@@ -14,18 +14,19 @@ What differs from the paper:
 - `directions=both_tied` is the paper's bidirectional network, whose directions share their weights. `both` has separate
   weights, `forward` has one direction.
 - `biases`: torch's LSTM and the released code have two per gate; the paper's equation has one.
-- `dropout` acts on the vectors that are classified and between `layers`. The last layer's state represents a phrase.
-  The released code has no dropout between layers, and joins the states of all layers. State matrices start orthogonal.
+- With several `layers` the states of all layers together represent a phrase, as in the released code; the paper does
+  not say. As there, no dropout acts between layers. State matrices start orthogonal.
 
-Notation: N nodes, W words, U distinct ones, P positions that are read, E embedding, H hidden units.
+Notation: N nodes, W words, U distinct ones, P positions that are read, E embedding, H hidden units, L layers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, Unpack
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees, TreeSpec
@@ -78,32 +79,46 @@ class PhraseLSTM(TreeNetwork):
     ) -> None:
         super().__init__(spec, embedding_dim, dropout=dropout, **head)
         start_uniform_(self.embedding, init_range)
-        between = dropout if layers > 1 else 0.0
-        self.lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)
-        self.backward_lstm = None
+        self.lstm, self.upper = _stack(embedding_dim, hidden_dim, layers)
+        self.backward_lstm, self.backward_upper = None, None
         if directions == "both":
-            self.backward_lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)
-        for lstm in filter(None, (self.lstm, self.backward_lstm)):
-            start_lstm_(lstm)
+            self.backward_lstm, self.backward_upper = _stack(embedding_dim, hidden_dim, layers)
+        for module in self.modules():
+            if isinstance(module, LSTM):
+                start_lstm_(module)
         self.both = directions != "forward"
-        self.add_head(hidden_dim * (1 + self.both))
+        self.add_head(hidden_dim * layers * (1 + self.both))
         self.roots_alone = isinstance(self.head, Similarity) and self.head.pooling is None
 
     def states(self, trees: Trees) -> Tensor:
         x = self.embedding(trees.distinct)  # (U, E)
-        h = [self._read(x, trees, self.lstm, backward=False)]
+        forward = [self.lstm, *self.upper]
+        h = self._read(x, trees, forward, backward=False)
         if self.both:
-            h.append(self._read(x, trees, self.backward_lstm or self.lstm, backward=True))
+            own = [self.backward_lstm, *self.backward_upper] if self.backward_upper is not None else forward
+            h += self._read(x, trees, own, backward=True)
         return torch.cat(h, 1)
 
-    def _read(self, x: Tensor, trees: Trees, lstm: LSTM, *, backward: bool) -> Tensor:
-        """States (N, H) after the phrases of all nodes, or of roots alone (0 elsewhere), from word vectors (U, E)."""
+    def _read(self, x: Tensor, trees: Trees, lstms: Iterable[nn.Module], *, backward: bool) -> list[Tensor]:
+        """The states (N, H) of each layer after the phrases of all nodes, or of roots alone (0 elsewhere), from word
+        vectors (U, E)."""
         first, last = trees.first, trees.past - 1
         if self.roots_alone:
             first, last = first.index_select(0, trees.forest.root), last.index_select(0, trees.forest.root)
         readings = Readings.of(first, last, len(trees.word_at), backward=backward)
-        states, _ = lstm(x, readings.packing, at=trees.word_at.index_select(0, readings.word))  # (P, H)
-        found = states.index_select(0, readings.at)
+        at: Tensor | None = trees.word_at.index_select(0, readings.word)
+        found = []
+        for lstm in lstms:
+            x, _ = lstm(x, readings.packing, at=at)  # (P, H)
+            found.append(x.index_select(0, readings.at))
+            at = None  # the next layer reads these states, not words
         if self.roots_alone:
-            found = states.new_zeros(len(trees.forest), states.shape[1]).index_copy(0, trees.forest.root, found)
+            nodes, root = len(trees.forest), trees.forest.root
+            found = [h.new_zeros(nodes, h.shape[1]).index_copy(0, root, h) for h in found]
         return found
+
+
+def _stack(embedding_dim: int, hidden_dim: int, layers: int) -> tuple[LSTM, nn.ModuleList]:
+    """The LSTM that reads words, and those above it, which read the states of the layer below."""
+    upper = nn.ModuleList(LSTM(hidden_dim, hidden_dim) for _ in range(layers - 1))
+    return LSTM(embedding_dim, hidden_dim), upper
