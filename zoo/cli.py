@@ -338,9 +338,9 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     from zoo.dotted import class_at
     from zoo.run.arguments import check_arguments
     from zoo.run.compose import compose
+    from zoo.run.description import description
     from zoo.run.fit import check_data_and_task
     from zoo.tasks import Task
-    from zoo.visualize.describe import description
 
     hide_bars_in_files()
     cfg = compose(overrides)

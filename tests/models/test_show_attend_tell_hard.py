@@ -252,6 +252,8 @@ def test_a_place_is_drawn_in_evaluation_where_told(monkeypatch):
     torch.manual_seed(0)
     first, second = model(batch).logits, model(batch).logits
     assert not torch.equal(first, second)
+    torch.manual_seed(0)
+    assert torch.equal(model(batch).logits, first)
     monkeypatch.setattr(show_attend_tell, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
     monkeypatch.setattr(attention_viewer, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
     expected, _ = stacked(batch, rows(by_loops, model, batch, place=lambda row, t, alpha: 2))

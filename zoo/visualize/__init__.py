@@ -1,4 +1,4 @@
-"""Views: attention on the terminal, on a page and in a picture; the confusion matrix; data sets."""
+"""Views: attention on the terminal, on a page and in a picture; the confusion matrix."""
 
 from importlib import import_module
 from typing import Any

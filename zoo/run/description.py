@@ -1,4 +1,4 @@
-"""A data set on the terminal, of whatever family: drawn from the parts that its `describe()` gives."""
+"""A data set as `zoo data` prints it, of whatever family: drawn from the parts that its `describe()` gives."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

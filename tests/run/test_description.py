@@ -10,7 +10,7 @@ from tests.data.pairs.toy import Toy
 from tests.data.serving import prepared, table
 from zoo.cli import main
 from zoo.data.documents.yelp import Yelp
-from zoo.visualize.describe import MOST_CLASSES, description
+from zoo.run.description import MOST_CLASSES, description
 
 
 def shown(parts):
