@@ -28,6 +28,7 @@ model=hann -> @: unknown model; did you mean model=han?
 data=yellp -> did you mean data=yelp?
 data=images -> data=images: a family of data, not a data set; available: captions, coco, flickr30k
 experimnt=x -> experimnt: unknown key; did you mean experiment?
+experiment=nothing -> @: unknown experiment; available: aoa_reader_books, aoa_reader_cbt_cn
 experiment=han_yelp215 -> did you mean experiment=han_yelp2015?
 seeed=2 -> did you mean seed?
 +colour=red -> colour: unknown key

@@ -113,7 +113,7 @@ def _of_the_run(path: Path) -> bool:
 
 def _unknown_choice(error: MissingConfigException) -> str:
     group, _, choice = str(error.missing_cfg_file).rpartition("/")
-    options = list(error.options or [])
+    options = [option for option in error.options or () if not option.startswith("_")]  # which others inherit
     if group == "data" and (family := data_of_family(choice)):
         return f"error: data={choice}: a family of data, not a data set; available: {', '.join(family)}"
     return f"error: {group}={choice}: unknown {group}; {did_you_mean(choice, options, f'{group}=')}"
