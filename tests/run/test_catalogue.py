@@ -171,6 +171,10 @@ def test_the_version(capsys):
     ("words", "expected"),
     [
         (["list", "hann"], "error: zoo list hann: nothing in the catalogue has hann; did you mean zoo list han?"),
+        (
+            ["list", "xyzzy"],
+            "error: zoo list xyzzy: nothing in the catalogue has xyzzy; zoo list without a word shows all of it",
+        ),
         (["predcit", "last"], "error: zoo predcit: unknown command; did you mean zoo predict?"),
         (["evaluate"], "error: zoo evaluate: unknown command; available: data, list, predict, train"),
     ],

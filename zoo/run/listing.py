@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from zoo.errors import ConfigError, did_you_mean
+from zoo.errors import ConfigError, nearest
 from zoo.run import catalogue
 
 Entries = dict[str, list[dict[str, Any]]]
@@ -39,7 +39,8 @@ def catalogue_entries(words: Sequence[str] = ()) -> Entries:
     if rest and not any(chosen.values()):
         names = [entry["name"] for part in parts for entry in found[part]]
         tasks = [task for entry in found["models"] for task in entry["tasks"]]
-        hint = did_you_mean(rest[0], [*names, *tasks, *HEADINGS], "zoo list ")
+        near = nearest(rest[0], [*names, *tasks, *HEADINGS])
+        hint = f"did you mean zoo list {near}?" if near else "zoo list without a word shows all of it"
         raise ConfigError(f"zoo list {' '.join(words)}: nothing in the catalogue has {' and '.join(rest)}; {hint}")
     return chosen
 
