@@ -40,7 +40,7 @@ RECIPES = {
     "rntn_sst": [RNTN, COMPOSITION, COMPOSITION, WORDS],
     "phrase_mean_sst": [RNTN, WORDS],
     "phrase_lstm_sst": [TREE_LSTM, TUNED],
-    "phrase_lstm_sick": [SIMILARITY, FIXED],
+    "phrase_lstm_sick": [TREE_LSTM, FIXED],
     "tree_lstm_sst": [TREE_LSTM, TUNED],
     "tree_lstm_sick": [SIMILARITY, FIXED],
     "tree_lstm_sick_constituency": [SIMILARITY, FIXED],

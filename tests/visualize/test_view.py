@@ -22,7 +22,7 @@ from zoo.visualize.files import csv_text
 from zoo.visualize.renderers import figure, page, terminal
 from zoo.visualize.tree_classification import TreeClassificationView
 
-SHARED = ("blocks", "view", "drawing", "files", "printable", "describe")
+SHARED = ("blocks", "view", "drawing", "files", "printable")
 ZOO = Path(__file__).resolve().parents[2] / "zoo"
 
 
@@ -239,6 +239,7 @@ def test_a_colour_is_written_in_one_file():
 def test_renderers_commands_and_callbacks_know_no_task_by_name():
     """A change to the drawing of trees must not change translations, `zoo data` or a family elsewhere."""
     shared = [*(ZOO / "visualize/renderers").glob("*.py"), *(ZOO / "visualize" / f"{name}.py" for name in SHARED)]
+    shared.append(ZOO / "run/description.py")
     for path in [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *shared]:
         lines = re.findall(r"^from zoo\.visualize.*", path.read_text("utf-8"), re.MULTILINE)
         assert not [line for line in lines if re.search(r"\.(trees)\.", line)], path
