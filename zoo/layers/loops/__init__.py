@@ -8,16 +8,16 @@ A loop stays if it is at least 1.3 times faster than `torch.compile` of the read
 one thread, forward and backward, by `python -m benchmarks.loops` (`benchmarks/README.md`):
 
     loop                           step / loop    compiled step / loop
-    recurrent, GRU                 1.68           1.53
-    recurrent, GRU, reset before   2.17           1.73
-    recurrent, LSTM                1.77           1.49
-    attention_gru                  1.56           1.37
-    attention_lstm                 1.64           1.33
-    attention_viewer               2.71           2.42
-    tree_lstm                      2.38           2.57
-    child_sum                      2.47           2.92
-    climb                          1.25           2.12
-    dnc                            2.11           0.79
+    recurrent, GRU                 1.59           1.31
+    recurrent, GRU, reset before   1.97           1.52
+    recurrent, LSTM                1.80           1.46
+    attention_gru                  1.50           1.34
+    attention_lstm                 1.77           1.43
+    attention_viewer               2.84           2.89
+    tree_lstm                      2.54           2.61
+    child_sum                      2.68           2.92
+    climb                          1.30           2.23
+    dnc                            1.80           0.75
 
 `dnc` is the exception. It stays because the network has to be 1.5 times faster by default than step by step, which the
 readable step does not reach: with fewer kernels it gained a factor of 1.12 to 1.21. `compile=true` is faster still.
