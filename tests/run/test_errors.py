@@ -260,3 +260,19 @@ def test_a_network_of_large_data_is_refused_before_it_is_built(monkeypatch):
     with pytest.raises(ConfigError, match=r"model\.embedding_dim=20000: the network has 20,0"):
         check_size(model, DocumentSpec(vocabulary_size=10**6, classes=("a", "b")))
     assert torch.equal(torch.get_rng_state(), before)
+
+
+class _Tied(torch.nn.Module):
+    def __init__(self, spec, layers):
+        super().__init__()
+        self.first = torch.nn.Linear(1000, 1000, bias=False)
+        for layer in range(layers):
+            linear = torch.nn.Linear(1000, 1000, bias=False)
+            linear.weight = self.first.weight
+            setattr(self, f"layer{layer}", linear)
+
+
+def test_tied_weights_count_once_in_any_number_of_layers(monkeypatch):
+    """Each layer makes a matrix of 4 MB of its own, which the tied one replaces: never more than 8 MB at once."""
+    monkeypatch.setattr("zoo.tasks.size.memory", lambda: 17e6)
+    check_size({"_target_": f"{__name__}._Tied", "layers": 20_000}, DocumentSpec(vocabulary_size=10, classes=("a",)))

@@ -1,12 +1,15 @@
 """The size of a network, known before anything is allocated."""
 
+import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, get_type_hints
 
 import torch
 from hydra.utils import instantiate
 from torch import nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from zoo.data.batch import Spec
 from zoo.errors import ConfigError
@@ -19,29 +22,69 @@ LARGE = 10_000  # A hyperparameter below this makes no network that is too large
 def check_size(model: Mapping[str, Any], spec: Spec) -> None:
     """Raise ConfigError for a network whose weights and gradients cannot be held by this machine.
 
-    The network is built on the meta device, which knows shapes alone. A network that cannot be built there is not
-    refused: whatever is wrong with it shows when it is built.
+    The network is built on the meta device, which knows shapes alone, until it is complete or too large. A network
+    that cannot be built there is not refused: whatever is wrong with it shows when it is built.
     """
     largest = max(_numbers(model, "model"), key=lambda pair: pair[1], default=("", 0))
     if largest[1] < LARGE:
         return
+    limit = memory() / 2
     try:
-        with torch.device("meta"), not_pretrained(), torch.random.fork_rng(devices=[]):
+        with torch.device("meta"), not_pretrained(), torch.random.fork_rng(devices=[]), _growth_stops_at(limit):
             network: nn.Module = instantiate(model, spec, _recursive_=False)
         tensors = [*network.parameters(), *network.buffers()]
-        count, size = sum(one.numel() for one in tensors), sum(one.numel() * one.element_size() for one in tensors)
+        count, size = sum(one.numel() for one in tensors), sum(map(_bytes, tensors))
+        more = ""
     except Exception as error:
-        if "overflow" not in str(error) and "exceeds" not in str(error):
+        more = "more than "
+        if isinstance(error.__cause__, _TooLarge):  # Hydra wraps what a constructor raises
+            count, size = error.__cause__.args
+        elif "overflow" in str(error) or "exceeds" in str(error):
+            count, size = 10**18, 2**62
+        else:
             return
-        count, size = None, 2**63
-    if 2 * size > memory():
-        estimate = f"more than 10^18 parameters, which take more than {size_of(size)}"
-        if count is not None:
-            estimate = f"{count:,} parameters, which take {size_of(2 * size)} with their gradients"
+    if size > limit:
         raise ConfigError(
-            f"{largest[0]}={largest[1]}: the network has {estimate}, and this machine has {size_of(memory())}; choose "
-            f"a smaller {largest[0]}"
+            f"{largest[0]}={largest[1]}: the network has {more}{count:,} parameters, which take {more}"
+            f"{size_of(2 * size)} with their gradients, and this machine has {size_of(memory())}; choose a smaller "
+            f"{largest[0]}"
         )
+
+
+class _TooLarge(Exception):
+    """A network under construction has (parameters, their bytes) already, and more than the limit."""
+
+
+@contextmanager
+def _growth_stops_at(limit: float) -> Iterator[None]:
+    """Raise _TooLarge where many parameters take more bytes than this: a million layers would take hours to build.
+
+    A parameter that another one has replaced (tied weights) no longer counts.
+    """
+    known: dict[int, weakref.ref[nn.Parameter]] = {}
+    size = 0
+
+    def count(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        nonlocal size
+        if parameter is None or (id(parameter) in known and known[id(parameter)]() is parameter):
+            return
+        known[id(parameter)] = weakref.ref(parameter)
+        size += _bytes(parameter)
+        if size > limit and len(known) > LARGE:
+            alive = [one for one in (known[key]() for key in known) if one is not None]
+            size = sum(map(_bytes, alive))
+            if size > limit:
+                raise _TooLarge(sum(one.numel() for one in alive), size)
+
+    handle = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def _bytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
 
 
 def smallest_spec(kind: type[Spec]) -> Spec:
