@@ -99,6 +99,15 @@ def test_a_job_that_cannot_be_composed_costs_no_other_its_result(tmp_path, capfd
     assert printed.err.splitlines()[-1] == f"failed: the job with model=hann seed=1: {reason}"
 
 
+def test_every_reason_is_named_where_no_job_of_a_sweep_can_run(tmp_path, capfd):
+    """One job cannot be composed, the other one is refused when it begins."""
+    assert launch(["-m", "experiment=nothing,han_yelp2013", "hydra.sweep.dir=sweep"], tmp_path) == 2
+    *_, first, second = capfd.readouterr().err.splitlines()
+    assert first.startswith("failed: job 0 with experiment=han_yelp2013: data.source is not set")
+    assert second.startswith("failed: the job with experiment=nothing: experiment=nothing: unknown experiment")
+    assert not (tmp_path / "sweep").exists()
+
+
 def test_failed_jobs_are_named_by_what_is_their_own(tmp_path, capsys):
     for job in "02":
         (tmp_path / job).mkdir()

@@ -102,8 +102,9 @@ def _conclude_sweep() -> None:
     folder, Sweep.folder = Sweep.folder, None
     if folder is None:
         return
+    some_ran = folder.exists()  # where all jobs were refused, the first reason is the error of the command
     code = conclude(folder)
-    for overrides, error in Sweep.refused if folder.exists() else ():
+    for overrides, error in Sweep.refused if some_ran else ():
         reason = (explain(error, list(overrides)) or str(error)).removeprefix("error: ")
         print(f"failed: the job with {' '.join(overrides)}: {reason}", file=sys.stderr)
         code = 2
