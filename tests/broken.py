@@ -177,6 +177,20 @@ class Writes(nn.Module):
         return Step(logits.log_softmax(-1), State(state.memory, {"sum": total, "count": count}), {"source": weights})
 
 
+class HidesColumns(Writes):
+    def say(self, history: Tensor, memory: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        logits, weights = super().say(history, memory)
+        return logits.index_fill(-1, torch.tensor([0, 1]), -torch.inf), weights
+
+
+class MixesTypesInSteps(Writes):
+    def step(self, tokens: Tensor, state: State) -> Step:
+        if tokens.is_floating_point():
+            assert (tokens @ self.target.weight).isfinite().all()
+        step = super().step(tokens, state)
+        return step._replace(log_probs=step.log_probs.float())
+
+
 class CountsFromZero(Writes):
     def start(self, batch: PairBatch) -> State:
         state = super().start(batch)
@@ -346,6 +360,7 @@ FAULTS: dict[Callable[[contract.Case], None], tuple[type[nn.Module], ...]] = {
             ),
         ),
     ),
+    contract_generation.objectives_are_finite: (HidesColumns, MixesTypesInSteps),
     contract_generation.a_step_does_no_work_twice: (ReadsItsMemoryAnew, ReadsThePrefixAnew),
     contract_generation.decoding_agrees_with_the_parallel_pass: (CountsFromZero,),
 }

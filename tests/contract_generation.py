@@ -16,6 +16,7 @@ from tests.contract import EXACT, IN_ORDER, Case, by_steps, equal, kind, like, s
 from tests.families import IMPOSSIBLE
 from zoo.decoding import BeamSearch, Greedy
 from zoo.decoding.protocol import first_tokens
+from zoo.objectives import CrossEntropy, SoftFeedback
 
 
 def within(log_probs: Tensor, width: int) -> Tensor:
@@ -118,6 +119,18 @@ def a_certain_distribution_is_a_token(case: Case) -> None:
         state, tokens = after, following[:, None]
 
 
+def objectives_are_finite(case: Case) -> None:
+    """A smoothed loss and one that feeds back distributions have finite gradients, with all weights in bfloat16 too:
+    a column that an example does not have is named in `possible`."""
+    for dtype in (torch.float32, torch.bfloat16):
+        for objective in (CrossEntropy(label_smoothing=0.1), SoftFeedback(label_smoothing=0.1)):
+            batch, network = case.family.batch(1).cast(dtype), case.network().to(dtype)
+            loss = objective(network, batch, spec=case.family.spec, step=0, need_weights=False)
+            loss.terms[0].total.backward()
+            assert loss.terms[0].total.isfinite()
+            assert all(p.grad is None or p.grad.isfinite().all() for p in network.parameters())
+
+
 class Cost(NamedTuple):
     """The cost of one step."""
 
@@ -184,6 +197,7 @@ FOR_GENERATION: tuple[Callable[[Case], None], ...] = (
     hypotheses_do_not_meet,
     a_step_leaves_its_state_alone,
     a_certain_distribution_is_a_token,
+    objectives_are_finite,
     a_step_does_no_work_twice,
     decoding_agrees_with_the_parallel_pass,
 )

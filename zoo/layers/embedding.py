@@ -28,7 +28,7 @@ class TokenEmbedding(nn.Embedding):
         if self.padding_idx is not None:
             ids = torch.arange(self.num_embeddings, device=tokens.device)
             tokens = tokens.masked_fill(ids == self.padding_idx, 0.0)
-        return tokens @ self.weight
+        return tokens.to(self.weight.dtype) @ self.weight
 
 
 class SinusoidalPositions(nn.Module):

@@ -39,7 +39,7 @@ def read_tokens(tokens: Tensor, table: Tensor, packing: Packing | None = None) -
     if packing is not None:
         return table.flatten(0, 1).index_select(0, packing.row * table.shape[1] + packing.pack(tokens))
     if tokens.is_floating_point():
-        return tokens @ table
+        return tokens.to(table.dtype) @ table
     return table.gather(1, tokens[:, :, None].expand(-1, -1, table.shape[2]))
 
 
@@ -123,6 +123,11 @@ def token_logits(scores: Tensor, mask: Tensor) -> Tensor:
     return F.pad(scores.masked_fill(~mask, -torch.inf), (SPECIALS - 1, 0), value=-torch.inf)
 
 
+def possible_tokens(mask: Tensor) -> Tensor:
+    """`mask` (B, S), True at places that exist -> (B, V), True at the tokens that can be written."""
+    return F.pad(mask, (SPECIALS - 1, 0))
+
+
 class PositionEmbedding(TokenEmbedding):
     """A row for each token of sets of at most `longest` points."""
 
@@ -147,7 +152,14 @@ class PositionVocabulary(nn.Linear):
 
     def logits(self, states: Tensor, mask: Tensor) -> Tensor:
         """States (..., D) and `mask` (..., S), True at places that exist -> (..., V), -inf at all other tokens."""
-        return token_logits(self(states), F.pad(mask, (0, self.out_features - mask.shape[-1])))  # a negative pad cuts
+        return token_logits(self(states), self._named(mask))
+
+    def possible(self, mask: Tensor) -> Tensor:
+        """`mask` (B, S), True at places that exist -> (B, V), True at the tokens that can be written."""
+        return possible_tokens(self._named(mask))
+
+    def _named(self, mask: Tensor) -> Tensor:
+        return F.pad(mask, (0, self.out_features - mask.shape[-1]))  # a negative pad cuts
 
     def check(self, mask: Tensor) -> None:
         """Raises DataError where a set with `mask` (B, S), True at places that exist, is too large."""

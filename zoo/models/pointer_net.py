@@ -33,7 +33,14 @@ from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.layers.packing import Packing
-from zoo.layers.pointing import PointReader, at_places, scores_of, start_pointing_, token_logits
+from zoo.layers.pointing import (
+    PointReader,
+    at_places,
+    possible_tokens,
+    scores_of,
+    start_pointing_,
+    token_logits,
+)
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.network import WritingNetwork
@@ -90,11 +97,11 @@ class PointingNetwork(WritingNetwork):
         u = self.scores(self.query(d, memory, targets), memory, targets)  # (N, S)
         mask = memory["mask"].index_select(0, targets.row)
         attention = {"source": targets.unpack(masked_softmax(u, mask))} if need_weights else {}
-        return Output(token_logits(u, mask), attention)
+        return Output(token_logits(u, mask), attention, possible=possible_tokens(memory["mask"]))
 
     def start(self, batch: PointBatch) -> State:
         memory, state = self.encode(batch)
-        return State(memory, self.decoder.hypotheses(state))
+        return State(memory, self.decoder.hypotheses(state), possible=possible_tokens(memory["mask"]))
 
     def step(self, tokens: Tensor, state: State) -> Step:
         memory = dict(state.memory)

@@ -45,14 +45,16 @@ class PositionAttention(PositionLSTM):
         It repeats `step`, because each step reads the context of the step before.
         """
         read, _, targets = batch.forced
-        return Output(*walk(self.step, self.start(batch), read, targets, need_weights=need_weights))
+        start = self.start(batch)
+        return Output(*walk(self.step, start, read, targets, need_weights=need_weights), possible=start.possible)
 
     def start(self, batch: PointBatch) -> State:
         e, state = self.encode(batch)
         states, keys = (F.pad(batch.point_packing.unpack(part), (0, 0, 1, 0)) for part in (e, self.score.prepare(e)))
         memory = {"states": states, "keys": keys, "content": batch.content_mask, "mask": batch.memory_mask}  # (B, S, H)
         context = torch.zeros_like(state[0][0])[:, None]  # d'_0 (B, 1, H)
-        return State(memory, {**self.decoder.hypotheses(state), "context": context})
+        hypotheses = {**self.decoder.hypotheses(state), "context": context}
+        return State(memory, hypotheses, possible=self.vocabulary.possible(batch.memory_mask))
 
     def step(self, tokens: Tensor, state: State) -> Step:
         memory = state.memory

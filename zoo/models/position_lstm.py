@@ -64,10 +64,15 @@ class PositionLSTM(WritingNetwork):
         read, _, targets = batch.forced
         y = self.position_embedding(targets.pack(read))  # (N, E)
         d, _ = self.decoder(y, targets, self.encode(batch)[1])  # (N, H)
-        return Output(self.vocabulary.logits(d, batch.memory_mask.index_select(0, targets.row)))
+        logits = self.vocabulary.logits(d, batch.memory_mask.index_select(0, targets.row))
+        return Output(logits, possible=self.vocabulary.possible(batch.memory_mask))
 
     def start(self, batch: PointBatch) -> State:
-        return State({"mask": batch.memory_mask}, self.decoder.hypotheses(self.encode(batch)[1]))
+        hypotheses, possible = (
+            self.decoder.hypotheses(self.encode(batch)[1]),
+            self.vocabulary.possible(batch.memory_mask),
+        )
+        return State({"mask": batch.memory_mask}, hypotheses, possible=possible)
 
     def step(self, tokens: Tensor, state: State) -> Step:
         d, after = self.decoder.read(self.position_embedding(tokens), state.hypotheses)  # (B, K, H)

@@ -80,13 +80,13 @@ def vocabulary_cross_entropy(
     included. That is the uniform mixture of Szegedy et al. 2016 without padding, which is never written. Half precision
     is summed in float32. Backward works once per forward.
     """
-    if possible is None:
+    if possible is not None:
+        scores = scores.masked_fill(~possible, -torch.inf)
+    if possible is None or not label_smoothing:
         total, nll = _VocabularyCrossEntropy.apply(scores, target, label_smoothing, padding)
         return total, nll
-    log_probs = scores.masked_fill(~possible, -torch.inf).log_softmax(-1, dtype=precise_dtype(scores.dtype))
+    log_probs = scores.log_softmax(-1, dtype=precise_dtype(scores.dtype))
     nll = -log_probs.gather(1, target[:, None]).sum()
-    if not label_smoothing:
-        return nll, nll.detach()
     spread = possible & (torch.arange(scores.shape[1], device=scores.device) != padding)
     others = (log_probs.masked_fill(~spread, 0.0).sum(1) / spread.sum(1)).sum()
     return (1 - label_smoothing) * nll - label_smoothing * others, nll.detach()
