@@ -235,6 +235,22 @@ def test_a_typed_line_needs_a_story_and_a_question(line, problem):
         parse_line(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("玛丽去了厨房。约翰走了。玛丽在哪里？", "玛丽在哪里？"),
+        ("玛 丽 走 了。 玛 丽 在 哪 里？", "玛 丽 在 哪 里？"),
+        ("ذهبت مريم إلى المطبخ. أين مريم؟", "أين مريم؟"),
+    ],
+)
+def test_a_question_of_any_script_ends_in_its_mark(tmp_path, line, question):
+    assert parse_line(line).question == question
+    asked = written(tmp_path, f"1 {line.removesuffix(question).strip()}\n2 {question}\n")
+    assert [one.question for one in read_file(asked)] == [question]
+    with pytest.raises(DataError, match="line 2: question without an answer"):
+        read(asked)
+
+
 def test_a_users_file_is_of_any_of_the_three_forms(tmp_path):
     mary = StoryQuestion(["Mary moved to the bathroom.", "John went to the hallway."], "Where is Mary?")
     asked = read_file(written(tmp_path, BABI))

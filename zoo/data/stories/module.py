@@ -118,7 +118,9 @@ class StoryData(TableData):
     def examples(self, rows: Iterator[Story], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         store, most, self._bad = self._store, self.text.max_sentences, reading.bad
         task_of = {number: place for place, number in enumerate(self.task_names)}
-        for number, story in enumerate(rows):
+        numbers: dict[int, int] = {}
+        for place, story in enumerate(rows):
+            number = numbers.setdefault(hash(story.statements) if story.statements else place, len(numbers))
             begin, place_of = len(store.statements), dict[int, int]()
             for line, one in enumerate(story.lines, 1):
                 sentence = store.add(one.text)

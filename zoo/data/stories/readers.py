@@ -9,12 +9,14 @@ from typing import Any
 from zoo.data.readers import kind_of
 from zoo.data.rows import BadRows, Lines, NeverSkipped, beginning, guarded, json_rows, line_of, parsed_lines
 from zoo.data.stories.story import Line, Story, answer_form, split_words
+from zoo.data.text.sentences import OTHER_ENDS
 from zoo.errors import DataError, cut
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 KINDS = (".txt", *JSON_LINES)  # Suffixes of the files that `read_stories` reads
 NUMBERED = re.compile(r"\s*(\d{1,9})(?:\s+(.*))?", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
+QUESTION_MARKS = ("?", "？", "؟", "፧", "\u037e")  # ASCII, Chinese and Japanese, Arabic, Ethiopic, Greek
 QUESTION_COLUMNS = ("story", "question", "answer")
 BABI = "expected `NUMBER text`, for a question with a tab, its answer, a tab and the numbers of its supporting lines"
 SUPPORTING = "expected the numbers of statements before the question, with blanks between them"
@@ -146,7 +148,7 @@ def _line(story: StoryBuilder, place: str, text: str) -> None:
         story.broken(place, "too many tabs", f"found {len(fields)}, {BABI}")
     elif fields:
         story.question(place, text.strip(), fields[0].strip(), fields[1].split() if fields[1:] else ())
-    elif text.rstrip().endswith("?"):
+    elif text.rstrip().endswith(QUESTION_MARKS):
         story.question(place, text.strip(), None)
     else:
         story.statement(place, text.strip())
@@ -163,7 +165,8 @@ def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Story]:
             continue
         lines = tuple(Line(sentence, place=place) for sentence in record["story"])
         at = tuple(position + 1 for position in record.get("supporting") or ())
-        yield Story((*lines, Line(record["question"], str(record["answer"]), at, place)), task)
+        asked = Line(record["question"], str(record["answer"]), at, place)
+        yield Story((*lines, asked), task, tuple(record["story"]))
 
 
 def _problems(record: dict[str, Any], *, answered: bool = True) -> Iterator[tuple[str, str]]:
@@ -199,10 +202,11 @@ def _shown(value: Any) -> str:
 def parse_line(text: str) -> StoryQuestion:
     """A story and a question about it in one line: `Mary went to the kitchen. John left. Where is Mary?`. Raises
     DataError if one of the two is missing."""
-    *sentences, question = filter(None, SENTENCE.split(text.strip())) if text.strip() else [""]
-    if not question.endswith("?"):
+    parts = [part for block in OTHER_ENDS.split(text.strip()) for part in SENTENCE.split(block.strip())]
+    *sentences, question = list(filter(None, parts)) or [""]
+    if not question.endswith(QUESTION_MARKS):
         raise DataError(f"{beginning(text.strip())}: no question at the end; {TYPED}")
-    if asked := [sentence for sentence in sentences if sentence.endswith("?")]:
+    if asked := [sentence for sentence in sentences if sentence.endswith(QUESTION_MARKS)]:
         raise DataError(f"{beginning(text.strip())}: {asked[0]!r} is a question before the end; {TYPED}")
     return checked(StoryQuestion(sentences, question), beginning(text.strip()))
 

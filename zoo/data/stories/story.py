@@ -37,6 +37,8 @@ class Story:
 
     lines: tuple[Line, ...]
     task: int
+    statements: tuple[str, ...] = ()
+    """For a line of json, which has a single question: the sentences that lines about the same story share."""
 
     @property
     def asked(self) -> int:
