@@ -33,9 +33,10 @@ def test_whole_stories_are_drawn(tmp_path, cache_dir):
 
 def test_lines_of_json_about_one_story_are_drawn_together(tmp_path, cache_dir):
     """Each line has one question. Otherwise stories of the test would be known from the training."""
-    lines = [record(f"who{n % 30}", question=f"{word} is it?") for word in ("Where", "What", "Who") for n in range(30)]
+    stories = [(who, place) for who in ("Mary", "John", "Bill", "Zoe", "Ann") for place in "abcdef"]
+    lines = [record(*one, question=f"{word} is it?") for word in ("Where", "What", "Who") for one in stories]
     data = own(written(tmp_path / "mine.jsonl", "\n".join(lines)))
-    told = {split: {str(one["shown"]) for one in questions(data, split)} for split in data.sizes}
+    told = {split: {str(one["story"]) for one in questions(data, split)} for split in data.sizes}
     assert {split: len(stories) for split, stories in told.items()} == {"train": 24, "val": 3, "test": 3}
     assert data.sizes == {"train": 72, "val": 9, "test": 9}
 
