@@ -1,5 +1,7 @@
 """Tables with named columns: csv, tsv, json lines and parquet, each row with its file and line."""
 
+import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +10,32 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zoo.data.encodings import UTF8
-from zoo.data.rows import BadRows, Lines, csv_rows, guarded, json_rows, line_of, missing_column, open_binary, reading
+from zoo.data.rows import (
+    BadRows,
+    Lines,
+    NeverSkipped,
+    csv_rows,
+    guarded,
+    json_rows,
+    line_of,
+    missing_column,
+    open_binary,
+    reading,
+)
 from zoo.errors import DataError
 
+WHOLE = re.compile(r"^(-?\d+)\.0+$")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 TableRow = tuple[str, *tuple[Any, ...]]
 """The place of a row, for messages, and the values of its columns."""
+
+
+def class_name(value: Any) -> str | None:
+    """The label of a row, with one spelling for each class: 4, 4.0 and "4 " are "4". None if there is no label."""
+    if value is None or (isinstance(value, float) and math.isnan(value)) or isinstance(value, list | dict):
+        return None
+    return WHOLE.sub(r"\1", str(value).strip()) or None
 
 
 @guarded
@@ -69,7 +90,7 @@ def delimiter_of(path: Path, lines: Lines) -> str:
 
 
 def _header(lines: Lines, delimiter: str) -> tuple[int, list[str]]:
-    number, names = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # a broken header cannot be skipped
+    number, names = next(csv_rows(lines, delimiter, NeverSkipped()), (1, []))  # a broken header cannot be skipped
     return number, [name.strip() for name in names]
 
 

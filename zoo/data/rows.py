@@ -189,7 +189,7 @@ class Lines:
                 sample = sample[sample.find(b"\n") + 1 :]
             if is_wrong(sample, self.encoding):
                 place = line_of(self.path, self.number)
-                raise DataError(f"{place}: not {self.encoding.upper()}: {found}; {advice(sample, self._has_key)}")
+                raise DataError(f"{place}: {self.problem}: {found}; {advice(sample, self._has_key)}")
             self._right_encoding = True
         return "other lines are right, so this one is damaged; fix or remove it"
 
@@ -199,9 +199,14 @@ class Lines:
             place, problem = line_of(self.path, self.number), self.undecodable
             self.mark()
             if problem:
-                bad(place, f"not {self.encoding.upper()}", problem)
+                bad(place, self.problem, problem)
             else:
                 yield place, line.rstrip("\r\n")
+
+    @property
+    def problem(self) -> str:
+        """The name of the problem `undecodable`."""
+        return f"not {self.encoding.upper()}"
 
     def mark(self) -> None:
         """Begin a row with the next line."""
@@ -289,8 +294,8 @@ def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, 
             lines.rewind()
             continue
         if lines.undecodable:
-            bad(line_of(lines.path, lines.undecodable_at), "not UTF-8", lines.undecodable)
-        elif fields:
+            bad(line_of(lines.path, lines.undecodable_at), lines.problem, lines.undecodable)
+        elif fields[1:] or any(map(str.strip, fields)):
             yield start, fields
 
 

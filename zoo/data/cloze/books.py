@@ -63,7 +63,7 @@ class Books(OwnFiles, ClozeData):
         self.kind, self.stride = kind, stride
 
     def open_files(self, path: Path) -> Source | None:
-        files = [path] if path.is_file() else [file for file in visible(path) if file.suffix in SUFFIXES]
+        files = [path] if path.is_file() else [file for file in visible(path) if file.suffix.lower() in SUFFIXES]
         return cut_source(files, str(path), self.kind, self.stride, self.split) if files else None
 
     def write(self, folder: Path) -> list[Path]:

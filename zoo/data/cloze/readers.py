@@ -56,7 +56,7 @@ def _blocks(lines: Lines) -> Iterator[tuple[int, list[str], tuple[str, str, str]
     first, broken = 1, None
     for line in lines:
         if lines.undecodable:
-            broken = broken or (line_of(lines.path, lines.number), "not UTF-8", lines.undecodable)
+            broken = broken or (line_of(lines.path, lines.number), lines.problem, lines.undecodable)
         elif "\0" in line:
             broken = broken or (line_of(lines.path, lines.number), "NUL byte", "the file is binary or damaged")
         lines.mark()

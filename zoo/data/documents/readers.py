@@ -1,7 +1,5 @@
 """The formats of documents. Each reader streams `Row`s and reports unusable ones with their file and line."""
 
-import math
-import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -9,13 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zoo.data.readers import read_columns
+from zoo.data.readers import class_name, read_columns
 from zoo.data.rows import BadRows, Lines, csv_rows, decode_file, guarded, json_rows, line_of, reading
 from zoo.data.sources import SPLITS, Source, identity, split_of
 from zoo.data.text.sentences import unescape_zhang
 from zoo.errors import DataError
 
-WHOLE = re.compile(r"(?<=\d)\.0+$")
 COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
 """For tables of your own, because only their columns have names to choose."""
 HUB_COLUMNS = ("text", "label")
@@ -108,17 +105,10 @@ def read_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[Row]
     for place, found, name in read_columns(path, (text, label), COLUMNS_HINT, bad):
         if not isinstance(found, str) or not found.strip():
             bad(place, "no text", f"column {text!r} holds {found!r}" if found else "")
-        elif (class_name := _class_name(name)) is None:
+        elif (label_name := class_name(name)) is None:
             bad(place, "no label", f"column {label!r} holds {name!r}")
         else:
-            yield Row(found, class_name, place)
-
-
-def _class_name(value: Any) -> str | None:
-    """One spelling for each class: 4, 4.0 and "4 " are "4"."""
-    if value is None or (isinstance(value, float) and math.isnan(value)) or isinstance(value, list | dict):
-        return None
-    return WHOLE.sub("", str(value).strip()) or None
+            yield Row(found, label_name, place)
 
 
 def folder_source(
@@ -178,11 +168,11 @@ def _class_files(path: Path) -> tuple[Path | zipfile.Path, list[str]]:
     folders and those that macOS adds are ignored."""
     root: Path | zipfile.Path = path
     if path.is_dir():
-        names = [file.relative_to(path).as_posix() for file in path.rglob("*.txt") if file.is_file()]
+        names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
     else:
         with reading(path):
             archive = zipfile.ZipFile(path)
-        root, names = zipfile.Path(archive), [name for name in archive.namelist() if name.endswith(".txt")]
-    parts = {name: name.split("/") for name in names}
-    hidden = {name for name in names if any(part.startswith(".") or part == "__MACOSX" for part in parts[name])}
-    return root, sorted(name for name in names if len(parts[name]) > 1 and name not in hidden)
+        root, names = zipfile.Path(archive), archive.namelist()
+    parts = {name: name.split("/") for name in names if name.lower().endswith(".txt")}
+    hidden = {name for name in parts if any(part.startswith(".") or part == "__MACOSX" for part in parts[name])}
+    return root, sorted(name for name in parts if len(parts[name]) > 1 and name not in hidden)

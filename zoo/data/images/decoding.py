@@ -129,9 +129,11 @@ def _reduced(image: Image.Image, factor: int) -> Image.Image:
     if factor < 2:
         return image
     exif = image.getexif()
-    if image.mode in ("1", "P"):  # these have no means
+    if image.mode in ("1", "P"):  # Pillow computes no means of these, nor of 16 bits
         colours = "RGBA" if image.has_transparency_data else "RGB"
         image = image.convert("L" if image.mode == "1" else colours)
+    elif image.mode.startswith("I;16"):
+        image = image.convert("I")
     small = image.reduce(factor)
     small.getexif()[ORIENTATION] = exif.get(ORIENTATION, 1)
     return small

@@ -43,11 +43,15 @@ def read_two_files(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow
             if texts[0] is None or texts[1] is None:
                 break
             places = line_of(source, left.number), line_of(target, right.number)
-            problem = [(place, lines.undecodable) for place, lines in zip(places, sides, strict=True)]
+            problems = [
+                (place, lines.problem, lines.undecodable)
+                for place, lines in zip(places, sides, strict=True)
+                if lines.undecodable
+            ]
             for lines in sides:
                 lines.mark()
-            if broken := next(((place, what) for place, what in problem if what), None):
-                bad(broken[0], "not UTF-8", broken[1])
+            if problems:
+                bad(*problems[0])
             else:
                 yield PairRow(texts[0].rstrip("\r\n"), texts[1].rstrip("\r\n"), places)
         for longer, shorter, text in zip(sides, sides[::-1], texts, strict=True):

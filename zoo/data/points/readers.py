@@ -154,7 +154,7 @@ def read_table(path: Path, goal: Goal, bad: BadRows) -> Iterator[PointSet]:
     If the first column is called `set`, it has the number or the name of each point's set; otherwise a blank line
     begins a new set. There are no targets."""
     with Lines(path, encoding=bad.encoding) as lines:
-        rows = [Row(*row) for row in csv_rows(lines, delimiter_of(path, lines), BadRows())]
+        rows = [Row(*row) for row in csv_rows(lines, delimiter_of(path, lines), NeverSkipped())]
     header = rows.pop(0).fields if rows and not any(map(_is_number, rows[0].fields[-goal.width :])) else []
     if not rows:
         raise DataError(f"{path}: no point in it; expected {_columns(goal, False)} in each row")
@@ -258,7 +258,10 @@ def _first_word(facts: dict[str, str], key: str, default: str) -> str:
 
 def best_tour(path: Path) -> Path:
     """The file with the best tour of an instance, if there is one."""
-    return path.with_name(path.name.removesuffix(".gz").removesuffix(TSPLIB) + ".opt.tour")
+    name = path.name.removesuffix(".gz")
+    file = path.with_name((name[: -len(TSPLIB)] if name.lower().endswith(TSPLIB) else name) + ".opt.tour")
+    packed = file.with_name(f"{file.name}.gz")
+    return packed if packed.exists() and not file.exists() else file
 
 
 def _best(path: Path, given: PointSet, number: dict[str, int], encoding: str) -> list[int] | None:

@@ -128,7 +128,7 @@ def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> 
                 yield from story.finished()
                 story = StoryBuilder(task, bad, answered=answered)
             if undecodable:
-                story.broken(place, "not UTF-8", undecodable, number=number)
+                story.broken(place, lines.problem, undecodable, number=number)
             elif "\0" in line:
                 story.broken(place, "NUL byte", "the file is binary or damaged", number=number)
             elif number is None:

@@ -158,7 +158,7 @@ def text_lines(path: Path, bad: BadRows) -> Iterator[str | None]:
             undecodable = lines.undecodable
             lines.mark()
             if undecodable:
-                bad(line_of(path, lines.number), "not UTF-8", undecodable)
+                bad(line_of(path, lines.number), lines.problem, undecodable)
             elif "\0" in line:
                 bad(line_of(path, lines.number), "NUL byte", "the file is binary or damaged")
             yield None if undecodable or "\0" in line else line.rstrip("\r\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Required, Unpack
 
 from zoo.data.corpus import OwnFiles
-from zoo.data.readers import TABLES, is_table, read_columns
+from zoo.data.readers import TABLES, class_name, is_table, read_columns
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, file_source, find_splits
 from zoo.data.text.options import check_language
@@ -74,10 +74,10 @@ class OwnTrees(OwnFiles, TreeData):
         columns = (self.text_column, self.label_column)
         for place, text, label in read_columns(path, columns, COLUMNS_HINT, bad):
             words = self.builder.words(text if isinstance(text, str) else "")
-            name = "" if label is None else str(label).strip()
+            name = class_name(label)
             if not words:
                 bad(place, "no text", f"column {self.text_column!r} holds {text!r}")
-            elif not name:
+            elif name is None:
                 bad(place, "no label", f"column {self.label_column!r} holds {label!r}")
             else:
                 yield Labelled(flat(words, name), place)
