@@ -204,7 +204,7 @@ def _predict(words: list[str]) -> None:
         article = "an" if view.noun[0] in "aeiou" else "a"
         raise DataError(f"nothing to predict: give {article} {view.noun}, --file FILE, or lines on standard input")
     real = [given for given in inputs if given is not None]
-    if options.attention is not None and not in_a_folder and len(inputs) > max(options.pictures, 1):
+    if options.attention is not None and not in_a_folder and len(real) > max(options.pictures, 1):
         raise ConfigError(
             f"--attention {options.attention}: {len(real):,} inputs need a folder: "
             f"--attention {options.attention.with_suffix('')}/ gets pictures of the first {options.pictures}"

@@ -86,6 +86,17 @@ def test_places_are_right_after_a_broken_row(tmp_path, caplog):
     assert "line 5: label out of range" in messages[2]
 
 
+def test_a_row_of_blanks_is_blank(tmp_path):
+    rows, problems = skipping(read_zhang, written(tmp_path / "a.csv", '"1","a"\n   \n"2","b"\n \t\n'), 5)
+    assert rows == [("a", 0), ("b", 1)] and not problems
+
+
+def test_a_damaged_row_is_not_of_the_encoding_of_the_file(tmp_path):
+    path = written(tmp_path / "a.csv", '"1","ä"\n'.encode("cp1252") * 30 + b'"1","\x81"\n')
+    with pytest.raises(DataError, match=r"line 31: not CP1252: byte 0x81"):
+        list(read_zhang(path, 5, BadRows(encoding="cp1252")))
+
+
 def test_a_quote_left_open_to_the_end_costs_one_row(tmp_path):
     content = '"1","a"\n"2","open\n' + "3,c\n" * 50
     rows, problems = skipping(read_zhang, written(tmp_path / "a.csv", content), 5)

@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 from zoo.errors import ConfigError
 from zoo.run import search_path
 from zoo.run.check import check
-from zoo.run.compose import compose
+from zoo.run.compose import compose, stamp
 
 YELP, WMT, MULTI30K = "experiment=han_yelp2015", "experiment=seq2seq_lstm_wmt14", "experiment=rnnsearch_multi30k"
 
@@ -113,3 +113,22 @@ def test_folders_of_ones_own_are_passed_on_to_other_ranks_whatever_they_are_call
     monkeypatch.setattr(search_path, "_folders", [])
     assert search_path.take(["seed=1", *words]) == ["seed=1"]
     assert search_path.folders() == folders
+
+
+@pytest.mark.parametrize(
+    ("variables", "name"),
+    [
+        ({"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"}, "slurm_7_0_0"),
+        ({"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "1", "SLURM_RESTART_COUNT": "2"}, "slurm_7_2_1"),
+        ({"SLURM_JOB_ID": "7", "SLURM_NTASKS": "2"}, "slurm_7_0"),
+        ({"SLURM_JOB_ID": "7"}, "20"),
+        ({"SLURM_JOB_ID": "7", "SLURM_NTASKS": "1"}, "20"),
+    ],
+)
+def test_runs_of_one_job_have_folders_of_their_own(monkeypatch, variables, name):
+    """The processes of a step share one; a script that starts two runs without steps has the clock, 20.."""
+    for variable in ("SLURM_STEP_ID", "SLURM_NTASKS", "SLURM_RESTART_COUNT", "TORCHELASTIC_RUN_ID"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    assert stamp()[: len(name)] == name and (name != "20") == (stamp() == name)

@@ -110,6 +110,9 @@ def test_a_summary_of_many_answers_that_are_written_to_a_file(checkpoint, many, 
 def test_pictures_of_many_inputs_take_a_folder_and_have_a_limit(checkpoint, many, tmp_path, capsys, refused):
     said = refused(checkpoint, *many, "--attention", "map.png", "--pictures", "3")
     assert said.startswith("error: --attention map.png: 25 inputs need a folder: --attention map/")
+    (tmp_path / "one.txt").write_text("Good.\n" + "\n" * 50)
+    main(["predict", checkpoint, "--file", str(tmp_path / "one.txt"), "--attention", "one.png"])  # blank lines are none
+    assert (tmp_path / "one-1.png").is_file()
     main(["predict", checkpoint, *many, "--attention", "map/", "--pictures", "3"])
     assert sorted(path.name for path in (tmp_path / "map").iterdir()) == ["1.png", "2.png", "3.png"]
     assert capsys.readouterr().err.splitlines()[-2:] == [

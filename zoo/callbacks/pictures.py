@@ -109,8 +109,10 @@ class AttentionMaps(Callback, Checked):
         self._examples = {"val": FirstExamples(self.count), "test": FirstExamples(self.count)}
         self._drawn_at, self._drawn_step = time.monotonic(), -1
 
-    def on_train_epoch_start(self, trainer: Trainer, pl_module: Any) -> None:
-        self._epoch = trainer.current_epoch  # at the end of the training, `current_epoch` is the next one
+    def on_train_batch_start(self, trainer: Trainer, pl_module: Any, batch: Any, batch_idx: int) -> None:
+        """Store the epoch: at the end of the training, `current_epoch` is the next one. A run that is resumed inside an
+        epoch does not start it."""
+        self._epoch = trainer.current_epoch
 
     def on_validation_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         if trainer.is_global_zero and not trainer.sanity_checking:

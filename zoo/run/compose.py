@@ -95,8 +95,10 @@ def register_resolvers() -> None:
 
 def stamp() -> str:
     """The time in a run folder's name, or the launcher's name for a job whose processes it starts together."""
-    if job := os.environ.get("SLURM_JOB_ID"):
-        return f"slurm_{job}_{os.environ.get('SLURM_RESTART_COUNT', '0')}"
+    job, step = os.environ.get("SLURM_JOB_ID"), os.environ.get("SLURM_STEP_ID")
+    if job and (step or os.environ.get("SLURM_NTASKS", "1") != "1"):  # else a script may start several runs
+        parts = ["slurm", job, os.environ.get("SLURM_RESTART_COUNT", "0"), step]
+        return "_".join(filter(None, parts))
     if run := os.environ.get("TORCHELASTIC_RUN_ID"):
         return f"torchrun_{run if run != 'none' else os.environ['MASTER_PORT'] + '_' + str(os.getppid())}"
     return datetime.now().strftime("%Y-%m-%d_%H-%M-%S-%f")

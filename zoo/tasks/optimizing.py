@@ -13,6 +13,7 @@ from lightning.pytorch.strategies import DDPStrategy
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import CosineAnnealingLR
 
 from zoo.data.rows import some
 from zoo.errors import CheckpointError, ConfigError
@@ -188,7 +189,7 @@ class Optimizing(LightningModule):
         """Refuse a checkpoint whose schedule ends before this run does."""
         super().on_train_start()
         for config in self.trainer.lr_scheduler_configs:
-            planned, steps = getattr(config.scheduler, "total_steps", None), self.trainer.estimated_stepping_batches
+            planned, steps = planned_steps(config.scheduler), self.trainer.estimated_stepping_batches
             if planned is not None and planned < steps:
                 path = os.path.relpath(self.trainer.ckpt_path or "PATH")
                 raise ConfigError(
@@ -198,6 +199,12 @@ class Optimizing(LightningModule):
                     "ckpt_path: trainer.max_epochs then counts from there, with a learning rate of its own, e.g. "
                     "optimizer.lr=1e-4"
                 )
+
+
+def planned_steps(scheduler: Any) -> int | None:
+    """The number of steps after which a schedule has ended; None for one without an end."""
+    name = "T_max" if isinstance(scheduler, CosineAnnealingLR) else "total_steps"
+    return getattr(scheduler, name, None)
 
 
 class BatchSteps(_ManualOptimization):

@@ -27,7 +27,7 @@ def story(number, sentences=60):
 @pytest.fixture
 def shelf(tmp_path):
     for number in range(6):
-        written(tmp_path / "shelf" / f"story{number}.{'md' if number % 2 else 'txt'}", story(number))
+        written(tmp_path / "shelf" / f"story{number}.{'md' if number % 2 else 'TXT'}", story(number))
     return written(tmp_path / "shelf" / "index.tsv", "no book").parent
 
 
@@ -87,7 +87,7 @@ def test_too_few_books_and_no_questions(shelf, cache_dir):
     with pytest.raises(ConfigError, match=r"data.split.val=0.1: expected"):
         Books(path="x", split={"val": 0.1})
     for number in range(6):
-        (shelf / f"story{number}.{'md' if number % 2 else 'txt'}").write_text("Nobody slept.")
+        (shelf / f"story{number}.{'md' if number % 2 else 'TXT'}").write_text("Nobody slept.")
     with pytest.raises(DataError, match="no question in the train split; a question needs twenty-one"):
         books(shelf)
 
@@ -118,7 +118,7 @@ def test_questions_are_cut_from_texts_written_and_read_again(tmp_path, cache_dir
 
 def test_two_books_of_one_name_are_refused(shelf):
     written(shelf / "story0.md", story(9))
-    with pytest.raises(ConfigError, match=r"story0\.txt: has the name of another book, .*story0\.md"):
+    with pytest.raises(ConfigError, match=r"story0\.md: has the name of another book, .*story0\.TXT"):
         books(shelf)
 
 

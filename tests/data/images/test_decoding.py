@@ -55,6 +55,13 @@ def test_exif_turns_a_picture_of_any_kind(tmp_path, mode, number):
         assert np.abs(found[0].numpy().astype(int) - expected).max() <= 1
 
 
+def test_a_large_picture_of_16_bits_is_reduced(tmp_path):
+    grey = np.full((4500, 4500), 257 * 90, np.uint16)
+    grey[:, 2250:] = 65535
+    found = decode(saved(tmp_path / "a.png", Image.fromarray(grey)), side=100)
+    assert found.shape[1] < 500 and found[0, 0, 0] == 90 and found[2, -1, -1] == 255
+
+
 def test_broken_exif_is_ignored(tmp_path):
     path = tmp_path / "a.jpg"
     Image.fromarray(gradient(16, 24)).save(path, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x05\x01")

@@ -61,6 +61,14 @@ def test_a_column_of_splits(own, cache_dir, header, columns):
         assert data_of(own, columns=columns | {"split": None}).sizes == {"train": 8, "val": 1, "test": 1}
 
 
+def test_a_table_without_the_column_of_splits_is_for_training(own, cache_dir):
+    (own / "captions.csv").unlink()
+    marked = [f"{n}.png,of {n},{split}" for n, split in enumerate(["train", "train", "val", "test", "test"])]
+    table(own, marked, "file,caption,split", "train_a.csv")
+    table(own, [f"{n}.png,of {n}" for n in range(5, 10)], name="train_b.csv")
+    assert data_of(own).sizes == {"train": 7, "val": 1, "test": 2}
+
+
 def test_an_empty_column_of_splits_is_ignored(own, cache_dir):
     rows = [f"{n}.png,of {n}, " for n in range(10)]
     table(own, rows, "file,caption,split")

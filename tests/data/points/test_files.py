@@ -1,5 +1,6 @@
 """Sets of your own: each format, its splits, and every error with its file, line and column."""
 
+import gzip
 import json
 
 import numpy as np
@@ -10,6 +11,7 @@ from zoo.data.points.encoding import PointEncoder
 from zoo.data.points.files import MOST_PARTS, OwnPoints, name_of_part, parts_of
 from zoo.data.points.goals import triangulation
 from zoo.data.points.readers import read_sets
+from zoo.data.rows import BadRows
 from zoo.errors import ConfigError, DataError
 
 SQUARE = "0 0 1 0 1 1 0 1"
@@ -169,6 +171,24 @@ def test_an_instance_with_its_best_tour(file):
     file("six.opt.tour", TOUR)
     (one,) = read_sets(path, "tour")
     assert one.target == [0, 1, 2, 3, 4, 5]  # from the first city, counter-clockwise; the file goes the other way
+
+
+@pytest.mark.parametrize("name", ["six.tsp.gz", "SIX.TSP"])
+def test_a_packed_tour_is_found_beside_a_packed_instance(tmp_path, name):
+    """TSPLIB gives both as .gz."""
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(SIX.encode()) if path.suffix == ".gz" else SIX.encode())
+    (tmp_path / f"{name.split('.')[0]}.opt.tour.gz").write_bytes(gzip.compress(TOUR.encode()))
+    (one,) = read_sets(path, "tour")
+    assert one.target == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_broken_quote_names_no_key_that_does_not_help(tmp_path):
+    """Without one of its rows a set would be another one."""
+    path = tmp_path / "a.csv"
+    path.write_text('0,0\n"1,1\n1,0\n')
+    with pytest.raises(DataError, match=r'broken quote: .*is written ""$'):
+        list(read_sets(path, "hull", BadRows("skip")))
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,16 @@ def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
     assert len(folders(cache_dir)) == 2 and other.spec.vocabulary_size != data.spec.vocabulary_size
 
 
+def test_one_label_of_texts_has_one_spelling(tmp_path, cache_dir):
+    """json has numbers of both kinds, and NaN where a label is missing."""
+    records = [{"text": text, "label": [1, 1.0, 0, "v1.0", "v1"][n % 5]} for n, (text, _) in enumerate(TEXTS)]
+    records.append({"text": "nothing is known", "label": float("nan")})
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    data = prepared(own(tmp_path / "a.jsonl", trees="left", loader={"on_bad_row": "skip"}))
+    assert set(data.spec.classes) == {"0", "1", "v1", "v1.0"}
+    assert data.describe()["skipped"] == {"no label": 1}
+
+
 @pytest.mark.parametrize("trees", ["given", "binarised"])
 def test_texts_have_no_trees(tmp_path, cache_dir, trees):
     path = table(tmp_path / "mine.csv")
