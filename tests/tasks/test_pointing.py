@@ -260,7 +260,7 @@ def test_what_makes_no_sense_is_refused_before_the_training(goal, options, messa
 @pytest.mark.parametrize(
     ("goal", "options", "message"),
     [
-        ("hull", rewarded(critic=True), "the reward is the length of a tour, the data are goal=hull: take data=tsp"),
+        ("hull", rewarded(critic=True), "the reward is the length of a tour, the data are goal=hull: use data=tsp"),
         ("tour", {"solved": False}, "data.solve=false: training has no targets.*; use objective=reinforce_critic"),
         ("tour", {"solved": False, "objective": {**rewarded(critic=False)["objective"], "weight": 0.5}}, "data.solve"),
     ],

@@ -107,7 +107,7 @@ def test_evidence_has_a_ring_outside_its_halo(weights):
     assert set(collection(figure, "rings").get_facecolor()[:, 3]) <= {0}, "what is below stays visible"
     halos = [width for place, width, _ in shapes(figure, "halos") if np.allclose(place, at[9][0])]
     assert rings[1][1] > max([2 * RADIUS, *halos]) and len(halos) == (weights is not None)
-    assert "tells the true class" in texts(figure) and "tells the true class" not in texts(of(examined()))
+    assert "shows the true class" in texts(figure) and "shows the true class" not in texts(of(examined()))
 
 
 def test_halos_are_as_large_as_the_attention_is_high_and_off_the_words():

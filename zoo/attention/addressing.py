@@ -154,8 +154,8 @@ def usage(previous: Tensor, written: Tensor, read: Tensor, free: Tensor) -> Tens
 
 
 def allocation(used: Tensor) -> Tensor:
-    """Where a new row should be written (B, N), from how much each is in use: the least used first, and what that
-    leaves to the next. Sums to at most 1."""
+    """The allocation weighting (B, N) from the usage (B, N): the least used row gets most, the next one a share of the
+    rest, and so on. Sums to at most 1."""
     rows = used.shape[1]
     order, by_use = (USAGE_FLOOR + (1 - USAGE_FLOOR) * precise(used)).sort(dim=1, stable=True)
     before = torch.cat([order.new_ones(len(order), 1), order[:, : rows - 1]], 1).cumprod(1)
@@ -163,9 +163,9 @@ def allocation(used: Tensor) -> Tensor:
 
 
 def linked(link: Tensor, precedence: Tensor, written: Tensor) -> tuple[Tensor, Tensor]:
-    """The links (B, N, N), how far row i was written right after row j, and the precedence (B, N), how far a row was
-    the last one written, after a step with the write weighting (B, N). Rows and columns of the links sum to at most
-    1."""
+    """The links (B, N, N) and the precedence (B, N) after a step with the write weighting (B, N): the degrees to which
+    row i was written right after row j, and a row was the last one written. Rows and columns of the links sum to at
+    most 1."""
     written = precise(written)
     row, column = written[:, :, None], written[:, None]
     new = link * (1 - row - column) + row * precedence[:, None]
@@ -174,6 +174,6 @@ def linked(link: Tensor, precedence: Tensor, written: Tensor) -> tuple[Tensor, T
 
 
 def followed(link: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:
-    """Where each reading head comes (B, R, N) from its weightings (B, R, N): a row back in the order of writing, and a
-    row forward."""
+    """The weightings (B, R, N) of the reading heads, moved one row back and one row forward in the order of
+    writing."""
     return precise(read) @ link, precise(read) @ link.mT

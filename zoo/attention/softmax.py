@@ -44,8 +44,9 @@ def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
 def draw(weights: Tensor) -> Tensor:
     """Positions (...) drawn from weights (..., S) >= 0 with probability proportional to them; no gradient.
 
-    One uniform number a row, held against the cumulated weights: a fifth of the time of `torch.multinomial`, which
-    draws one for every position and stops at a row of zeros. Such a row gives some position here, whose weight is 0.
+    One uniform number per row is compared with the cumulated weights. This takes a fifth of the time of
+    `torch.multinomial`, which draws a number for every position and stops at a row of zeros. Such a row gives some
+    position here, whose weight is 0.
     """
     exact = precise(weights.detach())
     cumulated = exact.cumsum(-1)

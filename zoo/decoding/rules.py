@@ -44,7 +44,7 @@ class Rules(NamedTuple):
     min_length: Sequence[float]
     """(a, b): at least a L + b tokens, rounded down, at least 1, including the end."""
     max_length: Sequence[float]
-    """At most as many. If the minimum is larger, the maximum holds."""
+    """(a, b): at most a L + b tokens. If the minimum is larger, the maximum holds."""
     no_repeat_ngram: int
     """No n-gram of this many tokens occurs twice; 0 allows repeats."""
 

@@ -29,8 +29,8 @@ def pretrained_wanted() -> bool:
 
 
 class Pretrained(nn.Module):
-    """`body`, whose weights are not trained until the epoch `finetune_from`, counted from 0, and then at the rate
-    `learning_rate`; without `finetune_from` they never are.
+    """Trains the weights of `body` from the epoch `finetune_from` on, counted from 0, at the rate `learning_rate`;
+    never if `finetune_from` is None.
 
     It stays in evaluation mode even while it is trained: the statistics of its batch norms do not change, and there is
     no dropout. A task calls `reach` when an epoch begins, and gives its parameters their own group in the optimizer.

@@ -102,7 +102,7 @@ class TourLength:
     """Minus the length of the closed tour through all points of a set, in the batch's coordinates, where every set lies
     in the unit square.
 
-    A network can so learn tours without having seen one (Bello et al. 2016, https://arxiv.org/abs/1611.09940). Without
+    So a network can learn tours without targets (Bello et al. 2016, https://arxiv.org/abs/1611.09940). Without
     task.constraint=tour it can write sequences that do not visit every point once. Their reward is minus one diagonal
     of the square per point: no tour is as long.
     """
@@ -116,7 +116,7 @@ class TourLength:
         if goal != "tour":
             found = f"those of {type(spec).__name__}" if goal is None else f"goal={goal}"
             raise ConfigError(
-                f"the reward is the length of a tour, the data are {found}: take data=tsp, or data=points "
+                f"the reward is the length of a tour, the data are {found}: use data=tsp, or data=points "
                 "data.goal=tour, or another objective"
             )
         self.first = spec.first

@@ -1,4 +1,4 @@
-"""A data set as `zoo data` prints it, of whatever family: drawn from the parts that its `describe()` gives."""
+"""Prints any data set for `zoo data`, from the parts that its `describe()` gives."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

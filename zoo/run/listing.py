@@ -14,7 +14,7 @@ Entries = dict[str, list[dict[str, Any]]]
 HEADINGS = {
     "models": "Models: model=NAME",
     "data": "Data: data=NAME",
-    "experiments": "Experiments, whole runs on real data, of a paper or beside public numbers: experiment=NAME",
+    "experiments": "Experiments, whole runs of papers, or for comparison with public numbers: experiment=NAME",
 }
 
 

@@ -161,7 +161,7 @@ def quiet() -> None:
         "WeightAveraging.*configure_model",  # it warns of sharded weights, there are none
         "smaller than the logging interval",
         "could not find the monitored key",  # one line appears where nothing is validated
-        "in eval mode at the start of training",  # a part that brings its weights along stays so
+        "in eval mode at the start of training",  # pretrained parts stay in evaluation
         "isinstance.treespec, LeafSpec",  # Lightning's own use of torch
         "It is recommended to use .self.log.*sync_dist=True",  # metric objects add up their ranks by themselves
     ):

@@ -187,7 +187,7 @@ class Generation(Task):
             if positions_of("source", output.memories, batch, weights).own:
                 return  # the alignment is one to the positions of the batch's memory
             seen: Tensor = getattr(batch, self.network.attends["source"])
-            possible = batch.alignment & seen[:, None]  # (B, T, S): where a network may not look it misses nothing
+            possible = batch.alignment & seen[:, None]  # (B, T, S): masked positions do not count as missed
             self.score_attention(stage, batch, weights, possible)
             real = batch.forced.mask
             chance = uniform_rows(seen, weights.shape[1])[real]

@@ -88,6 +88,6 @@ class Noam(LRScheduler):
         scale = self.scale * (warmup / self.warmup) ** 0.5
         return (
             f"the learning rate rises for {self.warmup:,} steps, and the run has {steps:,}: it stays far below the "
-            f"rate that is meant; give scheduler.scheduler.warmup={warmup} scheduler.scheduler.scale={scale:.2g}, "
+            f"intended rate; set scheduler.scheduler.warmup={warmup} scheduler.scheduler.scale={scale:.2g}, "
             "which has the same highest rate, or train for longer"
         )

@@ -71,7 +71,7 @@ class Task(Optimizing, Remembering, ABC):
     headline: tuple[str, ...]  # The test metrics by which models are compared first, in the order of a sweep's table
     view: ClassVar[str]  # The dotted name of the `zoo.visualize.view.View` that shows inputs and predictions
     monitors: ClassVar[Mapping[str, str]]
-    """The validation metrics that can select the best weights, each with `max` or `min` as its best end."""
+    """The validation metrics that can select the best weights, each with its direction, `max` or `min`."""
     counts: ClassVar[tuple[str, ...]] = ()  # The metrics that are whole numbers and are shown without decimals
     on_bar: tuple[str, ...] = ()  # Validation metrics that the progress bar shows
     groups: ClassVar[tuple[str, ...]] = ()
@@ -337,7 +337,7 @@ class Task(Optimizing, Remembering, ABC):
             if name in own and own[name].shape != weight.shape:
                 raise CheckpointError(
                     f"{name} is {tuple(weight.shape)} in the checkpoint, {tuple(own[name].shape)} here: use the sizes "
-                    "of the run that wrote it, and its data: tables of positions are as long as the longest text"
+                    "of the run that wrote it, and its data, whose longest text is the length of tables of positions"
                 )
 
     def keep_to_the_network(self, state: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ class TreeClassificationView(TreeView):
 
     typed = '"(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))"'
     columns = ("text", "predicted", "probability")
-    title = "What the network says of each phrase"
+    title = "The predicted class of each phrase"
 
     def try_it(self, data: Any) -> str:
         """Return a text of the data if the training built its trees, since only then plain text is read as well."""

@@ -138,7 +138,7 @@ def test_tables_of_numbers(file):
         ("0,0\n1,inf\n1,1\n", 2, "not a finite number: found 'inf' in column 2"),
         ("x,y\n0,0\n1,0\n1,1,1\n", 4, "wrong number of columns: found 3, expected 2: x and y"),
         ("set,x,y\n1,0,0\n1,0\n", 3, "wrong number of columns: found 2, expected 3: set and x and y"),
-        ("set,x,y\n1,0,0\n1,0,1\n1,1,0\n2,1,1\n1,2,3\n", 6, "set '1' goes on here, which ended in line 4"),
+        ("set,x,y\n1,0,0\n1,0,1\n1,1,0\n2,1,1\n1,2,3\n", 6, "set '1' continues here, but ended in line 4"),
         ("0,0\n1,1\n\n1,2\n2,2\n3,7\n", "s 1 to 2", "unusable set: a set for goal=hull has at least 3 points, found 2"),
         ("0,0\n1,1\n1,5\n\n1,2\n", 5, "unusable set: a set for goal=hull has at least 3 points, found 1"),
         ('0,0\n"1,1\n', 2, "broken quote"),

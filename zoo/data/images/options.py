@@ -70,7 +70,7 @@ class PictureOptions(Options):
         super().__post_init__()
         if self.squash and (self.resize is not None or self.random_crop):
             key = "random_crop" if self.resize is None else "resize"
-            raise self.refusal(key, "nothing beside data.picture.squash=true, which cuts nothing off")
+            raise self.refusal(key, "nothing beside data.picture.squash=true, which does not crop")
         if self.resize is not None and self.resize < min(self.sides):
             raise self.refusal("resize", f"{min(self.sides)} or more, since data.{self.group}.size is cut out of it")
         if self.random_crop and self.resize in (None, min(self.sides)):

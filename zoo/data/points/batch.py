@@ -24,7 +24,7 @@ class PointSpec(Spec):
     width: int
     """Coordinates of a point."""
     longest: int
-    """Points of the largest set that the data has; what a fixed vocabulary of positions is made of."""
+    """Points of the largest set that the data has; a fixed vocabulary of positions has an entry for each."""
     longest_target: int
     """Tokens of the longest target, its end included."""
     goal: str
@@ -78,7 +78,7 @@ class PointBatch(WritingBatch):
 
     @property
     def memory_length(self) -> Tensor:
-        """(B,) what lengths of a target are measured by: the points."""
+        """(B,) the number of points, which limits the length of a target."""
         return self.point_mask.sum(1)
 
     @property

@@ -93,7 +93,7 @@ class PointStream(StreamData):
     ) -> None:
         """
         Args:
-            size: points of a set in training and validation; of [low, high] each has as many as a draw says.
+            size: points of a set in training and validation; with [low, high] a number is drawn for each set.
             test_sizes: points of a set in each part of the test; None: `size`, or both ends of it.
             rest: the arguments of `StreamData`; `sample.test` counts the sets of each part of the test.
         """

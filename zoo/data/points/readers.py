@@ -175,8 +175,8 @@ def _parts(rows: list[Row], path: Path, named: bool) -> Iterator[list[Row]]:
         name = rows[first].fields[0]
         if named and name in seen:
             raise DataError(
-                f"{line_of(path, rows[first].line)}: set {name!r} goes on here, which ended in line {seen[name]}; "
-                "let the points of a set follow one another"
+                f"{line_of(path, rows[first].line)}: set {name!r} continues here, but ended in line {seen[name]}; "
+                "put its points in consecutive rows"
             )
         seen[name] = rows[end - 1].line
         yield rows[first:end]

@@ -101,7 +101,7 @@ class SentenceOptions(TokenOptions):
     treebank: ClassVar[bool] = True
 
     language: Language = "en"
-    """The language whose rules split sentences, `words` and those of `spacy`."""
+    """The language whose rules split sentences; the tokenizers `words` and `spacy` have rules of it too."""
     sentences: Literal["punkt", "lines"] = "punkt"
     """`punkt` splits a text into sentences, `lines` has one sentence per line."""
     max_sentences: Count = 100

@@ -88,8 +88,8 @@ class SICK(Corpus, TreePairData):
         """Raise ConfigError where dependency trees, which have a word at every node, meet a network of two children."""
         if getattr(model, "binary_only", False) and options["parse"] == "dependency" and options["trees"] == "given":
             raise ConfigError(
-                f"data.parse=dependency: these trees have a word at every node, and {model.__name__} makes a state "
-                "of two others; set data.parse=constituency, or use model=tree_lstm"
+                f"data.parse=dependency: these trees have a word at every node, and {model.__name__} needs exactly "
+                "two children per node; set data.parse=constituency, or use model=tree_lstm"
             )
 
     def _facts(self, source: Source) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class SICK(Corpus, TreePairData):
 
     def write(self, folder: Path) -> list[Path]:
         if builds(self.trees):
-            raise ConfigError(f"--write: the files have the trees of the data; leave data.trees={self.trees} out")
+            raise ConfigError(f"--write: the files have the trees of the data; remove data.trees={self.trees}")
         bad, texts = self.bad_rows(), dict[str, list[str]]()
         for split, read in self.open_source().splits.items():
             texts |= write_parsed(FOLDERS[split][0], list(read(bad)), self.parse)

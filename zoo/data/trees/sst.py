@@ -129,7 +129,7 @@ def read_raw(folder: Path, bad: BadRows) -> Iterator[tuple[str, Labelled]]:
 
 
 def labelled(tree: Tree, classes: Mapping[str, str]) -> Tree:
-    """Label each node with the class of its phrase, or None. The phrase of a node are all words from the first to the
+    """Label each node with the class of its phrase, or None. The phrase of a node is all words from the first to the
     last one at the node or below it, with blanks between."""
     phrases = (" ".join(tree.words[first : last + 1]) for first, last in tree.spans())
     return tree._replace(label=[classes.get(phrase) for phrase in phrases])

@@ -57,8 +57,8 @@ class Product:
 
 
 Pairs = dict[int, tuple[Tensor, Tensor]]
-"""x and the gradient of its product, by the number of the call of a `Product`. The numbers keep a backward pass without
-the gradient of the matrix from leaving entries that the next pass would count again."""
+"""x and the gradient of its product, by the number of the call of a `Product`. Because of the numbers, a
+backward pass without the gradient of the matrix leaves no entries that the next pass would count again."""
 
 
 class _NodeStates:

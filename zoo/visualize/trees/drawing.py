@@ -178,7 +178,7 @@ def _keys(block: Tree, layout: Layout) -> Iterator[Key]:
     if any(block.true_mark(node) is not None for node in layout.nodes):
         yield Key("small nodes", "small disc: true class")
     if block.evidence is not None and any(block.evidence[node] for node in layout.nodes):
-        yield Key("rings", "tells the true class")
+        yield Key("rings", "shows the true class")
     if any(column.word in layout.tree.unknown for column in layout.columns):
         yield UNKNOWN
 

@@ -135,7 +135,7 @@ def time_reasoning(writer: StoryWriter) -> None:
 
 
 def _state(writer: StoryWriter, visits: list[Visit], lines: dict[Visit, int]) -> None:
-    """State the visits that have no line yet, none at its own place: in one cycle, by Sattolo's algorithm."""
+    """State the visits without a line, shuffled by Sattolo's algorithm, so that none keeps its place."""
     new = [visit for visit in visits if visit not in lines]
     for last in range(len(new) - 1, 0, -1):
         other = writer.draw.randrange(last)
