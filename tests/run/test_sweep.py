@@ -20,6 +20,7 @@ def result(job, score, mode="max"):
         "folder": f"sweeps/x/{job}",
         "score": score,
         "mode": mode,
+        "task": "classification",
         "monitor": "val/accuracy",
         "overrides": overrides,
         "headline": ["test/accuracy", "test/recall"],
@@ -69,6 +70,17 @@ def test_a_sweep_over_seeds_prefers_the_best_mean_to_the_luckiest_seed(tmp_path,
     table = lines[next(number for number, line in enumerate(lines) if "over the seeds" in line) :]
     (first,) = (line for line in table if line.rstrip("│ ").endswith("model.hops=1"))
     assert all(word in first for word in ("2", "0.5000", "0.5657", "0.1000 to 0.9000"))
+
+
+def test_scores_of_different_tasks_are_not_ranked_together(tmp_path, capsys):
+    other = {"task": "relatedness", "monitor": "val/pearson"}
+    for job, scores in enumerate([{"score": 0.4}, {"score": 0.8} | other, {"score": 0.5}, {"score": 0.7} | other]):
+        written(tmp_path / str(job), result(job, 0.0) | scores)
+    assert conclude(tmp_path) == 0
+    best = [line for line in capsys.readouterr().out.splitlines() if line.startswith("best: ")]
+    assert best == [
+        f"best: val/{name} (mean of 2 seeds) with data=yelp" for name in ("accuracy 0.4500", "pearson 0.7500")
+    ]
 
 
 def test_a_sweep_without_scores_prints_nothing(tmp_path, capsys):

@@ -71,7 +71,8 @@ def note_failure(folder: Path, overrides: Iterable[str], message: str, exit_code
 
 
 def conclude(folder: Path) -> int:
-    """Print the ranking of a multirun's jobs and the failed jobs, and return the exit code of the multirun.
+    """Print the ranking of a multirun's jobs, one for each task and monitored metric, and the failed jobs, and return
+    the exit code of the multirun.
 
     It reads the files of the jobs, so that it works with every launcher. If all jobs were refused, there is no folder.
     """
@@ -79,8 +80,11 @@ def conclude(folder: Path) -> int:
     failed = _read(folder.glob(f"*/{FAILED}"))
     jobs = [set(job["overrides"]) for job in (results | failed).values()]
     shared = set.intersection(*jobs) if len(jobs) > 1 else set()
-    if results:
-        _print_ranking(folder, list(results.values()), shared, of=len(jobs))
+    comparable: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for result in results.values():
+        comparable.setdefault((result["task"], result["monitor"]), []).append(result)
+    for group in comparable.values():
+        _print_ranking(folder, group, shared, of=len(jobs))
     for path, failure in failed.items():
         own = " ".join(override for override in failure["overrides"] if override not in shared)
         print(f"failed: job {path.parent.name} with {own}: {failure['error']}", file=sys.stderr)
