@@ -42,6 +42,23 @@ def test_an_average_is_never_less_exact_than_the_weights(precision, dtype, tmp_p
     assert {value.dtype for name, value in saved.items() if name.startswith("network.")} == {dtype}
 
 
+def test_the_weights_of_all_restarts_are_of_that_kind(tmp_path):
+    """They are what is trained; the network itself only receives those of the best restart."""
+    sizes = [f"data.sample.{split}=60" for split in ("train", "val", "test")]
+    words = [
+        "model=memn2n",
+        "data=babi",
+        *sizes,
+        "task.restarts=2",
+        "trainer.max_epochs=1",
+        "trainer.precision=bf16-true",
+    ]
+    assert launch([*words, "hydra.run.dir=run"], tmp_path) == 0
+    saved = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)["state_dict"]
+    trained = {name: value.dtype for name, value in saved.items() if "stacked" in name}
+    assert trained and set(trained.values()) == {torch.bfloat16}
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_an_orthogonal_start_in_half_precision(dtype):
     rnn = LSTM(3, 8).to(dtype)

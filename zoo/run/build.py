@@ -90,8 +90,9 @@ class WholePrecision(Precision):
     def __init__(self, precision: Whole) -> None:
         self.precision, self.dtype = precision, DTYPES[precision]
 
-    def convert_module(self, module: nn.Module) -> nn.Module:
-        module.network.to(self.dtype)
+    def convert_module(self, module: Any) -> nn.Module:
+        for part in module.weights():
+            part.to(self.dtype)
         return module
 
     def convert_input(self, data: Any) -> Any:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from hydra.utils import instantiate
 from lightning.pytorch.trainer.states import TrainerFn
-from torch import Tensor
+from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.arguments import Count, Natural
@@ -125,6 +125,9 @@ class Answering(Scoring):
         self.restart_errors = TaskErrors(len(spec.tasks), (count,))
         log.info("task.restarts=%d: %d such networks are trained side by side, and the best is kept", count, count)
         self.network.requires_grad_(False)  # it receives the weights of the best restart
+
+    def weights(self) -> list[nn.Module]:
+        return [*super().weights(), *([] if self.restarts is None else [self.restarts.stacked])]
 
     # training
 

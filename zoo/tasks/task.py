@@ -110,6 +110,10 @@ class Task(Optimizing, Remembering, ABC):
 
     # building
 
+    def weights(self) -> list[nn.Module]:
+        """The modules whose weights `trainer.precision=bf16-true` or 64-true converts."""
+        return [self.network]
+
     def configure_model(self) -> None:
         """Build the network from the data's spec, once, and copy pretrained vectors into its embedding."""
         if self.spec is not None:
