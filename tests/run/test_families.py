@@ -68,15 +68,18 @@ def test_a_pattern_is_copied_and_the_heads_are_drawn(tmp_path: Path, predicted, 
 
 
 def test_stories_of_ones_own_are_trained_on_and_asked_about(tmp_path: Path, predicted) -> None:
-    places, run = ["kitchen", "garden", "office"], tmp_path / "run"
+    places, went, run = ["kitchen", "garden", "office"], ["went", "moved", "ran"], tmp_path / "run"
     stories = [
         {
-            "story": [f"Mary went to the {places[n % 3]}.", f"John went to the {places[n // 3 % 3]}."],
+            "story": [
+                f"Mary {went[n // 9 % 3]} to the {places[n % 3]}.",
+                f"John {went[n // 27 % 3]} to the {places[n // 3 % 3]}.",
+            ],
             "question": f"Where is {('Mary', 'John')[n % 2]}?",
             "answer": places[(n if n % 2 == 0 else n // 3) % 3],
             "supporting": [n % 2],
         }
-        for n in range(90)
+        for n in range(81)
     ]
     (tmp_path / "my.jsonl").write_text("\n".join(map(json.dumps, stories)), encoding="utf-8")
     words = ["model=memn2n", "data=stories", "data.path=my.jsonl", "callbacks=checkpoint", "trainer.max_epochs=30"]
