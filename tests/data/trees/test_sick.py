@@ -300,7 +300,7 @@ def test_written_pairs_are_read_back(tmp_path, parse):
     for split, count in few.items():
         found = rows(SICK(source=str(folder), parse=parse), split)
         assert found == rows(sample, split) and len(found) == count
-    with pytest.raises(ConfigError, match=r"leave data\.trees=balanced out"):
+    with pytest.raises(ConfigError, match=r"remove data\.trees=balanced"):
         SICK(sample=few, trees="balanced").write(tmp_path / "other")
 
 
