@@ -126,3 +126,16 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path, signalled):
     words = [*RUN, "callbacks.last.every_n_steps=1", "hydra.run.dir=run"]
     assert launch(words, tmp_path) != 0
     assert saved(tmp_path / "run")["global_step"] == 3
+
+
+def test_a_cosine_over_a_whole_run_is_not_continued_beyond_its_end(tmp_path, capfd):
+    """Its rate would rise again. A period that the user gave may be shorter than the run."""
+    short = [*RUN, "trainer.max_epochs=1", "scheduler=cosine"]
+    assert launch([*short, "hydra.run.dir=whole"], tmp_path) == 0
+    longer = ["trainer.max_epochs=2", "ckpt_path=whole/checkpoints/last.ckpt", "hydra.run.dir=longer"]
+    assert launch([*short, *longer], tmp_path) == 2
+    assert "planned for 4 steps and ends there; this run takes 8" in capfd.readouterr().err
+    period = "scheduler.scheduler.T_max=2"
+    assert launch([*short, period, "hydra.run.dir=period"], tmp_path) == 0
+    again = ["trainer.max_epochs=2", "ckpt_path=period/checkpoints/last.ckpt", "hydra.run.dir=again"]
+    assert launch([*short, period, *again], tmp_path) == 0

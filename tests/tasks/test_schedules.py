@@ -7,7 +7,6 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import OneCycleLR
 
-from zoo.tasks.optimizing import planned_steps
 from zoo.tasks.schedules import Noam, SlantedTriangle
 
 
@@ -107,9 +106,3 @@ def test_a_resumed_run_goes_on_with_the_same_rates(made):
 def test_a_run_without_an_end_has_no_triangle(steps):
     with pytest.raises(ValueError, match=r"trainer\.max_steps"):
         triangle(steps, 1.0)
-
-
-def test_a_schedule_with_an_end_names_its_steps():
-    assert planned_steps(torch.optim.lr_scheduler.CosineAnnealingLR(optimizer(), T_max=30)) == 30
-    assert planned_steps(triangle(30, 0.1)) == 30
-    assert planned_steps(torch.optim.lr_scheduler.ConstantLR(optimizer())) is None

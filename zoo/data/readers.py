@@ -32,7 +32,7 @@ TableRow = tuple[str, *tuple[Any, ...]]
 
 
 def class_name(value: Any) -> str | None:
-    """The label of a row, with one spelling for each class: 4, 4.0 and "4 " are "4". None if there is no label."""
+    """The label of a row as text, or None if the row has no label. 4, 4.0 and "4 " all give "4"."""
     if value is None or (isinstance(value, float) and math.isnan(value)) or isinstance(value, list | dict):
         return None
     return WHOLE.sub(r"\1", str(value).strip()) or None

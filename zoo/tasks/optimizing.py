@@ -13,7 +13,6 @@ from lightning.pytorch.strategies import DDPStrategy
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import CosineAnnealingLR
 
 from zoo.data.rows import some
 from zoo.errors import CheckpointError, ConfigError
@@ -42,6 +41,7 @@ class Optimizing(LightningModule):
 
     def setup(self, stage: str) -> None:
         super().setup(stage)
+        self._filled: dict[Any, str] = {}  # the argument of each scheduler that has the length of the run
         if stage == "fit" and self.several_optimizers:
             # Not earlier: Lightning refuses to clip and accumulate for such a task, and `update` does it in its place.
             self.automatic_optimization = False
@@ -78,6 +78,7 @@ class Optimizing(LightningModule):
         steps = self.trainer.estimated_stepping_batches
         shape = {key: steps if value == TOTAL_STEPS else value for key, value in plan["scheduler"].items()}
         scheduler = instantiate(shape, optimizer=optimizer, _convert_="all")
+        self._filled.update((scheduler, key) for key, value in plan["scheduler"].items() if value == TOTAL_STEPS)
         if isinstance(scheduler, Noam) and scheduler.warmup > steps:
             log.warning(scheduler.advice(int(steps)))
         return {"scheduler": scheduler, **timing}
@@ -189,7 +190,8 @@ class Optimizing(LightningModule):
         """Refuse a checkpoint whose schedule ends before this run does."""
         super().on_train_start()
         for config in self.trainer.lr_scheduler_configs:
-            planned, steps = planned_steps(config.scheduler), self.trainer.estimated_stepping_batches
+            filled = self._filled.get(config.scheduler, TOTAL_STEPS)
+            planned, steps = getattr(config.scheduler, filled, None), self.trainer.estimated_stepping_batches
             if planned is not None and planned < steps:
                 path = os.path.relpath(self.trainer.ckpt_path or "PATH")
                 raise ConfigError(
@@ -199,12 +201,6 @@ class Optimizing(LightningModule):
                     "ckpt_path: trainer.max_epochs then counts from there, with a learning rate of its own, e.g. "
                     "optimizer.lr=1e-4"
                 )
-
-
-def planned_steps(scheduler: Any) -> int | None:
-    """The number of steps after which a schedule has ended; None for one without an end."""
-    name = "T_max" if isinstance(scheduler, CosineAnnealingLR) else "total_steps"
-    return getattr(scheduler, name, None)
 
 
 class BatchSteps(_ManualOptimization):

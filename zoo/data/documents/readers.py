@@ -168,7 +168,7 @@ def _class_files(path: Path) -> tuple[Path | zipfile.Path, list[str]]:
     folders and those that macOS adds are ignored."""
     root: Path | zipfile.Path = path
     if path.is_dir():
-        names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
+        names = [file.relative_to(path).as_posix() for file in path.rglob("*.[tT][xX][tT]") if file.is_file()]
     else:
         with reading(path):
             archive = zipfile.ZipFile(path)

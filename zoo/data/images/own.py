@@ -65,9 +65,8 @@ class OwnCaptions(OwnFiles, ImageData):
             columns = {table: [*columns[table], *([name] if name else [])] for table, (name, _) in found.items()}
             named = {split for _, some in found.values() for split in some}
             if named:
-                named |= {
-                    "train" for name, _ in found.values() if name is None
-                }  # the rows of a table without the column
+                if not all(name for name, _ in found.values()):
+                    named.add("train")  # for the rows of a table without the column
                 splits = [split for split in SPLITS if split in named]
                 if "train" not in named:
                     name, _ = found[texts[0]]
