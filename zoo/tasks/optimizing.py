@@ -38,10 +38,10 @@ class Optimizing(LightningModule):
     find_unused_parameters: ClassVar[bool] = False
     """Whether some backward passes reach only a part of the parameters, which DDP has to know."""
     pretrained: dict[str, Pretrained]
+    _filled: dict[Any, str]
 
     def setup(self, stage: str) -> None:
         super().setup(stage)
-        self._filled: dict[Any, str] = {}  # the argument of each scheduler that has the length of the run
         if stage == "fit" and self.several_optimizers:
             # Not earlier: Lightning refuses to clip and accumulate for such a task, and `update` does it in its place.
             self.automatic_optimization = False

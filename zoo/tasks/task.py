@@ -98,6 +98,7 @@ class Task(Optimizing, Remembering, ABC):
         self.start: dict[str, Any] | None = None  # The content of the checkpoint whose weights the training starts from
         self.restored = False  # Whether the trainer loads the weights of a checkpoint after the network is built
         self.pretrained: dict[str, Pretrained] = {}  # The pretrained parts of the network, by name
+        self._filled: dict[Any, str] = {}  # The argument of each schedule that was filled with the length of the run
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
