@@ -53,7 +53,8 @@ def test_the_learning_rate_of_every_step_is_in_metrics_csv(tmp_path):
     assert found == pytest.approx([0.01, 0.02 / 3, 0.01 / 3, 0], abs=1e-7)
 
 
-def test_a_long_epoch_into_a_file_is_reported_every_minute(monkeypatch, caplog):
+@pytest.mark.parametrize(("outputs", "loss"), [({"loss": torch.tensor(0.25)}, ", loss 0.25"), ({}, ""), (None, "")])
+def test_a_long_epoch_into_a_file_is_reported_every_minute(outputs, loss, monkeypatch, caplog):
     now = [0.0]
     monkeypatch.setattr("zoo.callbacks.progress.time.monotonic", lambda: now[0])
     bar, trainer = Progress(), SimpleNamespace(num_training_batches=2000, is_global_zero=True, current_epoch=0)
@@ -61,11 +62,11 @@ def test_a_long_epoch_into_a_file_is_reported_every_minute(monkeypatch, caplog):
     bar._trainer = trainer
     with caplog.at_level(logging.INFO):
         for batch in range(150):
-            bar.on_train_batch_end(trainer, None, {"loss": torch.tensor(0.25)}, None, batch)
+            bar.on_train_batch_end(trainer, None, outputs, None, batch)
             now[0] += 1
     assert [record.getMessage() for record in caplog.records] == [
-        "epoch 1: batch 61 of 2,000 (3%), loss 0.25",
-        "epoch 1: batch 121 of 2,000 (6%), loss 0.25",
+        f"epoch 1: batch 61 of 2,000 (3%){loss}",
+        f"epoch 1: batch 121 of 2,000 (6%){loss}",
     ]
 
 

@@ -111,6 +111,22 @@ def test_a_job_that_cannot_be_composed_costs_no_other_its_result(tmp_path, capfd
     assert printed.err.splitlines()[-1] == f"failed: the job with model=hann seed=1: {reason}"
 
 
+def test_a_sweep_ranks_its_own_jobs_in_a_folder_that_another_one_used(tmp_path, capfd, monkeypatch):
+    """The jobs of the first sweep, of which there are more, score higher."""
+    score = iter([0.7, 0.8, 0.9, 0.2, 0.1])
+
+    def train(cfg):
+        written(Path(HydraConfig.get().runtime.output_dir), result(cfg.seed, next(score)) | {"overrides": []})
+
+    monkeypatch.setattr("zoo.run.train.train", train)
+    for seeds, first in (("1,2,3", "3 jobs in"), ("8,9", "2 jobs in")):
+        assert launch(["-m", "model=han", f"seed={seeds}", "hydra.sweep.dir=sweep"], tmp_path) == 0
+        lines = capfd.readouterr().out.splitlines()
+        assert any(line.startswith(first) for line in lines), lines
+    assert "0.1500 (mean of 2 seeds)" in lines[-1]
+    assert len(list((tmp_path / "sweep").glob("*/result.json"))) == 3, "nothing is lost"
+
+
 def test_every_reason_is_named_where_no_job_of_a_sweep_can_run(tmp_path, capfd):
     """One job cannot be composed, the other one is refused when it begins."""
     assert launch(["-m", "experiment=nothing,han_yelp2013", "hydra.sweep.dir=sweep"], tmp_path) == 2

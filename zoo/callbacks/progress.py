@@ -68,10 +68,11 @@ class Progress(RichProgressBar):
         super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx)
         if self.is_disabled and trainer.is_global_zero and time.monotonic() - self._reported_at >= EVERY:
             self._reported_at = time.monotonic()
-            loss = outputs["loss"] if isinstance(outputs, dict) else outputs
             batches, done = trainer.num_training_batches, batch_idx + 1
             share = f" of {batches:,} ({done / batches:.0%})" if batches != float("inf") else ""
-            log.info("epoch %d: batch %s%s, loss %.4g", trainer.current_epoch + 1, f"{done:,}", share, float(loss))
+            loss = outputs.get("loss") if isinstance(outputs, dict) else outputs  # a step need not return one
+            known = "" if loss is None else f", loss {float(loss):.4g}"
+            log.info("epoch %d: batch %s%s%s", trainer.current_epoch + 1, f"{done:,}", share, known)
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: Any) -> None:
         # On every rank, not on the first alone: the first reading after an epoch's last step adds up all ranks.

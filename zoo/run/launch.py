@@ -25,7 +25,7 @@ from zoo.run.compose import command_line_first, register, register_resolvers
 from zoo.run.folder import remove_run
 from zoo.run.messages import explain
 from zoo.run.streams import patient_streams
-from zoo.run.sweep import FAILED, RESULT, Sweep, begin_again, conclude, note_failure, other_jobs_run
+from zoo.run.sweep import FAILED, RESULT, Sweep, begin_again, conclude, files_of_jobs, note_failure, other_jobs_run
 
 DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
 
@@ -103,7 +103,7 @@ def _conclude_sweep() -> None:
     if folder is None:
         return
     # where no job could be composed, the first reason is the error of the command
-    some_ran = any(any(folder.glob(f"*/{name}")) for name in (RESULT, FAILED))
+    some_ran = any(files_of_jobs(folder, name) for name in (RESULT, FAILED))
     code = conclude(folder)
     for overrides, error in Sweep.refused if some_ran else ():
         reason = (explain(error, list(overrides)) or str(error)).removeprefix("error: ")

@@ -26,9 +26,12 @@ class Sweep(Callback):
     folder: ClassVar[Path | None] = None
     refused: ClassVar[list[tuple[Sequence[str], Exception]]] = []
     """The overrides of the jobs that cannot be composed, and the reasons."""
+    earlier: ClassVar[set[tuple[Path, int]]] = set()
+    """Files that an earlier multirun left in the folder, with the times when they were written."""
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        Sweep.folder, Sweep.refused = Path(config.hydra.sweep.dir), []
+        Sweep.folder, Sweep.refused, Sweep.earlier = Path(config.hydra.sweep.dir), [], set()
+        Sweep.earlier = {_written(path) for name in (RESULT, FAILED) for path in files_of_jobs(Sweep.folder, name)}
 
 
 @contextmanager
@@ -58,6 +61,15 @@ def other_jobs_run() -> Iterator[None]:
         BasicSweeper.validate_batch_is_legal = validate  # type: ignore[method-assign]
 
 
+def files_of_jobs(folder: Path, name: str) -> list[Path]:
+    """Return the files of this name that the jobs of the current multirun have written."""
+    return [path for path in folder.glob(f"*/{name}") if _written(path) not in Sweep.earlier]
+
+
+def _written(path: Path) -> tuple[Path, int]:
+    return path, path.stat().st_mtime_ns
+
+
 def begin_again(folder: Path) -> None:
     """Delete the result of an earlier attempt of a job, so that `conclude` does not read it."""
     for name in (RESULT, FAILED):
@@ -76,8 +88,7 @@ def conclude(folder: Path) -> int:
 
     It reads the files of the jobs, so that it works with every launcher. If all jobs were refused, there is no folder.
     """
-    results = _read(folder.glob(f"*/{RESULT}"))
-    failed = _read(folder.glob(f"*/{FAILED}"))
+    results, failed = (_read(files_of_jobs(folder, name)) for name in (RESULT, FAILED))
     jobs = [set(job["overrides"]) for job in (results | failed).values()]
     shared = set.intersection(*jobs) if len(jobs) > 1 else set()
     comparable: dict[tuple[str, str], list[dict[str, Any]]] = {}
