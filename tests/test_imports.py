@@ -24,6 +24,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.precision": "",
         "zoo.memory": "",
         "zoo.signature": "",
+        "zoo.printable": "",
+        "zoo.files": "errors data.rows",
         "zoo.dotted": "errors",
         "zoo.values": "errors",
         "zoo.attention": "dotted errors values",
@@ -36,11 +38,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.metrics": "errors",
         "zoo.reranking": "errors",
         "zoo.tasks": "errors memory dotted attention layers models decoding objectives data metrics reranking",
-        "zoo.visualize": "errors dotted data tasks",
-        "zoo.callbacks": "errors values layers.modes data tasks visualize",
-        "zoo.run": "zoo errors dotted memory signature values callbacks data decoding layers.pretrained models tasks"
-        " visualize",
-        "zoo.cli": "zoo errors dotted data run tasks visualize",
+        "zoo.visualize": "errors dotted printable files data tasks",
+        "zoo.callbacks": "errors values files layers.modes data tasks visualize",
+        "zoo.run": "zoo errors dotted memory signature printable values callbacks data decoding layers.pretrained"
+        " models tasks visualize",
+        "zoo.cli": "zoo errors dotted printable files data run tasks visualize",
         "zoo.__main__": "cli run",
         "train": "run cli",
     }.items()

@@ -1,20 +1,13 @@
-"""Types for the numbers in a constructor, whose bounds a configuration is checked against.
-
-Choices are `Literal["mean", "max"]`. The bounds are notes on the types: nothing is checked by calling a constructor.
-"""
+"""Types for the numbers in a constructor. Their bounds hold for a configuration and, in a class derived from
+`zoo.values.Checked`, for a call from Python too. Choices are written as `Literal["mean", "max"]`."""
 
 from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt
 
 Count = Annotated[int, Ge(1)]  # A number that must be at least 1: a width, a number of layers
-
 Natural = Annotated[int, Ge(0)]  # A number that may be 0: steps of a warm-up, context on one side
-
 Share = Annotated[float, Ge(0), Lt(1)]  # A share below 1: dropout, smoothing
-
 Probability = Annotated[float, Ge(0), Le(1)]  # A probability, including 0 and 1
-
 Positive = Annotated[float, Gt(0)]  # A scale that must not be 0: a temperature, a rate
-
 NonNegative = Annotated[float, Ge(0)]  # A weight that may be 0

@@ -180,8 +180,8 @@ def _predict(words: list[str]) -> None:
     """Run `zoo predict`. The checkpoint is loaded first, since its task has options of its own."""
     checkpoint = _checkpoint(words)
 
+    from zoo.files import make_folder, picture_file
     from zoo.run.checkpoint import load
-    from zoo.visualize.files import make_folder, picture_file
     from zoo.visualize.view import view_of
 
     predictor = load(checkpoint)
@@ -280,7 +280,7 @@ def _summarise(view: View, predictions: Sequence[Any | None]) -> None:
 
 
 def _name_unknown(view: View, predictions: Sequence[Any | None]) -> None:
-    from zoo.visualize.printable import shown
+    from zoo.printable import shown
 
     unknown = [shown(word) for prediction in predictions if prediction is not None for word in view.unknown(prediction)]
     if distinct := list(dict.fromkeys(unknown)):
@@ -292,8 +292,8 @@ def _write(
     view: View, predictions: Sequence[Any | None], readable: Sequence[Any | None], options: argparse.Namespace
 ) -> None:
     """Write the files of the options; `readable` are the predictions of the inputs that could be read or are blank."""
+    from zoo.files import csv_text
     from zoo.run.folder import write_whole
-    from zoo.visualize.files import csv_text
 
     texts = view.files(predictions, options)
     if options.csv is not None:

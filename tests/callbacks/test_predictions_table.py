@@ -8,8 +8,8 @@ import torch
 
 from tests.callbacks import runs
 from zoo.callbacks.predictions_table import PredictionsTable
+from zoo.files import csv_text
 from zoo.visualize.classification import ClassificationView
-from zoo.visualize.files import csv_text
 
 DOCUMENT_COLUMNS = ClassificationView().examined_columns()
 

@@ -1,6 +1,7 @@
 """Documents that the tests of this folder draw."""
 
-from zoo.tasks.classification import AttendedSentence, DocumentPrediction
+from zoo.tasks.classification import AttendedSentence, DocumentPrediction, ExaminedDocument
+from zoo.visualize.classification import ClassificationView
 
 
 def prediction(label="good", probabilities=None, sentences=None):
@@ -25,3 +26,8 @@ def even(sentences, words):
     """Equal weights everywhere."""
     row = AttendedSentence(("word",) * words, 1 / sentences, (1 / words,) * words)
     return prediction(sentences=(row,) * sentences)
+
+
+def answer_blocks(said, truth=None, evidence=None):
+    """The parts of the answer to a document, whose true class and deciding words may be known."""
+    return ClassificationView().blocks(said, ExaminedDocument(0, said, truth, evidence))

@@ -8,12 +8,11 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
-from tests.visualize.documents import even, prediction, without_weights
+from tests.visualize.documents import answer_blocks, even, prediction, without_weights
 from tests.visualize.reading import collection, contrast, grid, place_of, rgb, shapes, texts, written
 from zoo.tasks.classification import AttendedSentence
 from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
-from zoo.visualize.classification import document_blocks
 from zoo.visualize.drawing import PALETTE
 from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.renderers import canvas, figure
@@ -24,7 +23,7 @@ BLUE = PALETTE["attention"]
 
 
 def picture(said, truth=None, evidence=None):
-    return draw(document_blocks(said, truth, evidence))
+    return draw(answer_blocks(said, truth, evidence))
 
 
 def lengths(figure, kind):

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.visualize.documents import prediction, without_weights
+from tests.visualize.documents import answer_blocks, prediction, without_weights
 from tests.visualize.reading import CHROMIUM, EVIL, Page, browse, colours, contrast
 from tests.visualize.stories import ANSWER, answer, long_answer
 from tests.visualize.trees import grown
 from zoo.tasks.classification import AttendedSentence
 from zoo.visualize.answering import AnsweringView
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows
-from zoo.visualize.classification import ClassificationView, document_blocks
+from zoo.visualize.classification import ClassificationView
 from zoo.visualize.drawing import PALETTE, Drawing, Key, Raster, Spot
 from zoo.visualize.renderers.page import page
 from zoo.visualize.trees.drawing import Tree
@@ -56,7 +56,7 @@ def test_shades_by_three_weighings_where_the_reader_may_choose():
 
 def test_shows_class_true_class_and_evidence():
     evidence = [[False, True, False, True], [False] * 3]
-    answers = [document_blocks(prediction(), "good", evidence), document_blocks(prediction(), "bad")]
+    answers = [answer_blocks(prediction(), "good", evidence), answer_blocks(prediction(), "bad")]
     made = Page(page("", "", answers))
     assert made.texts("h2") == ["good", "good"]
     assert made.texts("span", "right") == ["true class good ✓"] and made.texts("span", "wrong") == ["true class bad ✗"]
@@ -154,7 +154,7 @@ def evil():
     drawing.write(1, 1, EVIL[0])
     tree = Tree(replace(grown(len(EVIL), "balanced"), words=EVIL, unknown=(0,)))
     others = [Rows([(EVIL[0], EVIL[3])]), Note(EVIL[2]), Drawn(drawing), tree]
-    return [*document_blocks(document, EVIL[1]), *grids, *others]
+    return [*answer_blocks(document, EVIL[1]), *grids, *others]
 
 
 def test_texts_stay_texts_and_nothing_is_loaded():
@@ -206,7 +206,7 @@ class TestInTheBrowser:
     def test_nothing_is_wider_than_the_window(self, tmp_path, width):
         script = "<script>document.title = document.documentElement.scrollWidth - innerWidth</script></body>"
         classes = Classes({"a very long name of a class that does not fit on one line of a telephone": 0.5, "b": 0.5})
-        answers = [[Head("x" * 300, classes=classes)], document_blocks(prediction())]
+        answers = [[Head("x" * 300, classes=classes)], answer_blocks(prediction())]
         answers += [STORIES.blocks(ANSWER), [Grid(["a"], ["x" * 30] * 80, [[0.5] * 80])]]
         text = re.sub(r"<meta http-equiv[^>]*>", "", page("", "", answers)).replace("</body>", script)
         shown = Page(browse(tmp_path, text, f"--window-size={width},900", "--dump-dom"))

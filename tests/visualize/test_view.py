@@ -10,6 +10,7 @@ import pytest
 from tests.visualize.reading import texts
 from zoo import visualize
 from zoo.errors import ConfigError
+from zoo.files import csv_text
 from zoo.tasks import Classification, Examined, Translation
 from zoo.tasks.algorithmic import Algorithmic
 from zoo.tasks.answering import Answering
@@ -18,11 +19,10 @@ from zoo.tasks.cloze import Cloze
 from zoo.tasks.relatedness import Relatedness
 from zoo.visualize import View, view_of
 from zoo.visualize.blocks import Block, Head, Note
-from zoo.visualize.files import csv_text
 from zoo.visualize.renderers import figure, page, terminal
 from zoo.visualize.tree_classification import TreeClassificationView
 
-SHARED = ("blocks", "view", "drawing", "files", "printable")
+SHARED = ("blocks", "view", "drawing")
 ZOO = Path(__file__).resolve().parents[2] / "zoo"
 
 
@@ -230,10 +230,10 @@ def test_inputs_are_lines_and_blank_ones_keep_their_place(tmp_path, monkeypatch)
 
 def test_a_colour_is_written_in_one_file():
     homes = {}
-    for path in (ZOO / "visualize").rglob("*.py"):
+    for path in (path for ending in ("py", "toml", "css", "html") for path in (ZOO / "visualize").rglob(f"*.{ending}")):
         for colour in re.findall(r"#[0-9a-f]{6}\b", path.read_text("utf-8")):
             homes.setdefault(colour, set()).add(path.stem)
-    assert {colour: files for colour, files in homes.items() if len(files) > 1} == {"#ffffff": {"drawing", "marks"}}
+    assert {colour: files for colour, files in homes.items() if len(files) > 1} == {"#ffffff": {"theme", "marks"}}
 
 
 def test_renderers_commands_and_callbacks_know_no_task_by_name():

@@ -10,8 +10,8 @@ from lightning.pytorch.loggers import WandbLogger
 
 from zoo.arguments import Natural
 from zoo.callbacks.pictures import FirstExamples, run_folder, write
+from zoo.files import csv_text
 from zoo.values import Checked
-from zoo.visualize.files import csv_text
 from zoo.visualize.view import view_of
 
 IN_WANDB = 20  # Rows of the table in wandb

@@ -9,7 +9,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from zoo.data.rows import counted
-from zoo.visualize.printable import shortened, shown
+from zoo.printable import shortened, shown
 
 BAR = 30  # Cells of the longest bar
 MOST_CLASSES = 20  # Classes that are shown, if there are more

@@ -6,10 +6,10 @@ from typing import Any
 
 from zoo.data.stories.readers import StoryQuestion, parse_line, read_file
 from zoo.data.stories.story import without_marks
+from zoo.printable import shown
 from zoo.tasks.answering import AnswerPrediction, ExaminedAnswer
 from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head
 from zoo.visualize.drawing import Key
-from zoo.visualize.printable import shown
 from zoo.visualize.view import View
 
 EMPTY = 0.005  # The least attention to empty places of the memory that is shown: less is printed as 0.00

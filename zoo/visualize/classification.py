@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zoo.printable import shown
 from zoo.tasks.classification import Classification, DocumentPrediction, ExaminedDocument
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Grid, Head, Passage, top_words
 from zoo.visualize.drawing import Key
-from zoo.visualize.printable import shown
 from zoo.visualize.view import Pictures, View
 
 if TYPE_CHECKING:
@@ -40,7 +40,18 @@ class ClassificationView(View):
 
     def blocks(self, prediction: DocumentPrediction, examined: ExaminedDocument | None = None) -> list[Block]:
         truth, evidence = (examined.truth, examined.evidence) if examined else (None, None)
-        return document_blocks(prediction, truth, evidence)
+        name, probabilities, sentences = prediction.label, prediction.probabilities, prediction.sentences
+        head = Head.compared(name, truth, "class", Classes(probabilities, name), above="predicted")
+        weighed = any(sentence.word_weights is not None for sentence in sentences)
+        barred = any(sentence.weight is not None for sentence in sentences)
+        keys = (
+            *[SENTENCES] * barred,
+            *[WORDS] * weighed,
+            *[NONE] * (bool(sentences) and not weighed and not barred),
+            *[EVIDENCE] * (evidence is not None),
+            *[UNKNOWN] * any(sentence.unknown for sentence in sentences),
+        )
+        return [head, Passage(sentences, choice=True, evidence=evidence, keys=keys)]
 
     def unknown(self, prediction: DocumentPrediction) -> list[str]:
         return [sentence.words[i] for sentence in prediction.sentences for i in sentence.unknown]
@@ -49,24 +60,6 @@ class ClassificationView(View):
         assert task.spec is not None
         matrix, classes = task.test_confusion.compute().cpu(), task.spec.classes
         return {"confusion": lambda: confusion_figure(matrix, classes)}
-
-
-def document_blocks(
-    prediction: DocumentPrediction, truth: str | None = None, evidence: Sequence[Sequence[bool]] | None = None
-) -> list[Block]:
-    """Return the parts of a classified document; `evidence` is True at the words that decided the true class."""
-    name, probabilities, sentences = prediction.label, prediction.probabilities, prediction.sentences
-    head = Head.compared(name, truth, "class", Classes(probabilities, name), above="predicted")
-    weighed = any(sentence.word_weights is not None for sentence in sentences)
-    barred = any(sentence.weight is not None for sentence in sentences)
-    keys = (
-        *[SENTENCES] * barred,
-        *[WORDS] * weighed,
-        *[NONE] * (bool(sentences) and not weighed and not barred),
-        *[EVIDENCE] * (evidence is not None),
-        *[UNKNOWN] * any(sentence.unknown for sentence in sentences),
-    )
-    return [head, Passage(sentences, choice=True, evidence=evidence, keys=keys)]
 
 
 def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:

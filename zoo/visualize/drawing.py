@@ -1,38 +1,23 @@
 """A drawing as a list of shapes, lines and texts. A page writes the list as SVG, a figure as matplotlib collections.
 
-All lengths are pixels, 96 to the inch; y grows downwards.
+All lengths are pixels, 96 to the inch; y grows downwards. Colours and styles are in theme.toml.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 Point = tuple[float, float]
 
-PALETTE = {
-    "ink": "#14181f",
-    "soft": "#5b6472",
-    "faint": "#7d8795",
-    "line": "#e3e7ed",
-    "branch": "#98a2b0",
-    "track": "#f0f2f5",
-    "prob": "#8a94a3",
-    "plain": "#bcc5d1",
-    "card": "#ffffff",
-    "attention": "#4a90f0",
-    "bar": "#d6456b",
-    "true": "#d97706",
-    "good": "#14713d",
-    "wrong": "#b3261e",
-    "halo": "#f2c744",
-}
-"""Colours of pictures by name. page.css has the same names for light and dark screens. The colour `attention` shows
-what the network attended to, and `true` shows what is true."""
+THEME: dict[str, Any] = tomllib.loads(Path(__file__).with_name("theme.toml").read_text("utf-8"))
+PALETTE: dict[str, str] = {name: colours[0] for name, colours in THEME["colours"].items()}  # Colours of pictures
 SHADES = ("#f5f7fa", PALETTE["attention"], "#123a75")  # Colours of cells from no attention to full attention
 TINY, SMALL, NORMAL, LARGE = 9.8, 11.3, 14.0, 20.0  # Sizes of letters
 
@@ -43,32 +28,10 @@ class Style(NamedTuple):
     fill: str = "none"
     stroke: str = "none"
     width: float = 0.0
-    dash: tuple[float, float] | None = None
+    dash: Sequence[float] | None = None
 
 
-STYLES = {
-    "rules": Style(stroke="line", width=1.1),
-    "tracks": Style(fill="track"),
-    "bars": Style(fill="prob"),
-    "words": Style(fill="attention"),
-    "halos": Style(fill="halo"),
-    "gaps": Style(fill="card"),
-    "targets": Style(stroke="true", width=6),
-    "answers": Style(stroke="attention", width=2.1),
-    "drops": Style(stroke="faint", width=0.9, dash=(1, 2.2)),
-    "edges": Style(stroke="branch", width=1.5),
-    "folds": Style(fill="branch"),
-    "evidence": Style(stroke="true", width=2.2),
-    "rings": Style(stroke="ink", width=1.5),
-    "nodes": Style(fill="plain", stroke="branch", width=0.8),
-    "small nodes": Style(stroke="card", width=1.5),
-    "points": Style(fill="ink"),
-    "unknown": Style(stroke="faint", width=1.7, dash=(1, 1.6)),
-    "frames": Style(stroke="branch", width=1),
-    "true": Style(stroke="true", width=2),
-    "wrong": Style(stroke="wrong", width=1.2),
-}
-"""The style of each kind of shape; a later kind is painted over an earlier one."""
+STYLES = {kind: Style(**style) for kind, style in THEME["styles"].items()}
 
 
 class Key(NamedTuple):

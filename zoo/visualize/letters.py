@@ -19,7 +19,7 @@ from matplotlib.font_manager import FontProperties, findSystemFonts, fontManager
 from matplotlib.ft2font import FT2Font
 from rich.cells import cell_len
 
-from zoo.visualize.printable import shown
+from zoo.printable import shown
 
 FIRST = "DejaVu Sans"
 CJK = {

@@ -17,9 +17,9 @@ from rich.console import RenderableType
 from zoo.data.rows import read_lines
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
+from zoo.files import lines_for
+from zoo.printable import shown
 from zoo.visualize.blocks import Block, Head, Rows, flat
-from zoo.visualize.files import lines_for
-from zoo.visualize.printable import shown
 from zoo.visualize.renderers.page import page
 from zoo.visualize.renderers.terminal import Printed
 

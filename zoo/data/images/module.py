@@ -68,7 +68,6 @@ class ImageData(TableData):
     nouns: ClassVar[Nouns] = CAPTIONS
     encoding = ImageCaptionEncoder
     text_options = CaptionTextOptions
-    picture_options = PictureOptions
     picture_files: type[PictureFiles] = PictureFiles  # The class of pictures that are not stored
     length_parts = (WORDS,)
     filter_keys = "data.text.max_length"

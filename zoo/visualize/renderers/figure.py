@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zoo.printable import shortened
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Drawing, Raster, Shape, mixed
 from zoo.visualize.letters import Letters
-from zoo.visualize.printable import shortened
 from zoo.visualize.renderers.canvas import painted
 
 if TYPE_CHECKING:

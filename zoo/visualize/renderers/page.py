@@ -12,9 +12,9 @@ import numpy as np
 from jinja2 import Environment, PackageLoader
 from rich.cells import cell_len
 
+from zoo.printable import shortened, shown
 from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Drawn, Grid, Head, Note, Passage, Rows, flat
-from zoo.visualize.drawing import PALETTE, STYLES, Drawing, Raster
-from zoo.visualize.printable import shortened, shown
+from zoo.visualize.drawing import PALETTE, STYLES, THEME, Drawing, Raster
 
 TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30  # Pixels of a line of facts and around them; letters of a line
 LONGEST_FACT = 120
@@ -55,8 +55,13 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: shown(value) if type(value) is str else value,
     )
-    made.filters |= {"color": _color, "fixed": _fixed}
-    made.globals |= {"cells": _cells, "html": html, "places": _places, "styles": STYLES}
+    filters: dict[str, Any] = {
+        "channels": lambda colour: " ".join(map(str, bytes.fromhex(colour[1:]))),
+        "color": _color,
+        "fixed": lambda value, digits=1: f"{value:.{digits}f}",
+    }
+    made.filters |= filters
+    made.globals |= {"cells": _cells, "html": html, "places": _places, "styles": STYLES, "theme": THEME["colours"]}
     return made
 
 
@@ -64,10 +69,6 @@ def _color(name: str) -> str:
     if name == "attention":
         return "rgb(var(--attention))"
     return f"var(--{name})" if name in PALETTE else name
-
-
-def _fixed(value: float, digits: int = 1) -> str:
-    return f"{value:.{digits}f}"
 
 
 def _places(drawing: Drawing) -> list[dict[str, Any]]:

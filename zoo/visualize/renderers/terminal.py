@@ -9,9 +9,9 @@ from rich.style import Style
 from rich.table import Column, Table
 from rich.text import Text
 
+from zoo.printable import shown
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import mixed
-from zoo.visualize.printable import shown
 
 WIDTH = 100  # Letters per line without a terminal
 BAR, SENTENCE_BAR = 20, 8  # Letters of a full bar

@@ -11,11 +11,11 @@ from rich.style import Style
 from rich.table import Column, Table
 from rich.text import Text
 
+from zoo.printable import shortened, shown
 from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import UNKNOWN, Block, Drawn, Note
 from zoo.visualize.drawing import NORMAL, SMALL, Drawing, Key, Shape, Spot
 from zoo.visualize.letters import Letters
-from zoo.visualize.printable import shortened, shown
 from zoo.visualize.renderers import figure, page, terminal
 from zoo.visualize.trees.layout import CLEAR, Family, Layout, halo, laid_out, largest, strengths
 from zoo.visualize.trees.marks import PALE, Mark, neutral
@@ -271,7 +271,8 @@ def _outline(block: Tree, screen: terminal.Screen) -> Iterator[RenderableType]:
     for node in printed:
         depth[node] = depth.get(tree.parent[node], -1) + 1
         marks = [block.marks.get(label or "") for label in (block.labels[node], true[node])]
-        sign, true_sign = (_sign(mark, screen.many_colours) for mark in marks)
+        styles = [_style(mark) if mark and screen.many_colours else "" for mark in marks]
+        sign, true_sign = (Text(f"{m.sign if m else '':^3}", style) for m, style in zip(marks, styles, strict=True))
         judged = [] if block.true is None else [true_sign]
         weight = [] if weights is None else [f"{weights[node]:.2f}"]
         phrase = "  " * min(depth[node], deepest) + shown(family.phrase(node, tree.words))
@@ -288,7 +289,3 @@ def _outline(block: Tree, screen: terminal.Screen) -> Iterator[RenderableType]:
     if weights and (words := set(family.order) - set(phrases)):
         which = "other words" if any(family.words[node] == 1 for node in phrases) else "words"
         yield Text(f"{which}: {together(words)} together", "dim")
-
-
-def _sign(mark: Mark | None, colour: bool) -> Text:
-    return Text(f"{mark.sign if mark else '':^3}", _style(mark) if mark and colour else "")

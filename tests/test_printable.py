@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.visualize.printable import shortened, shown
+from zoo.printable import shortened, shown
 
 
 def test_shown_replaces_what_a_terminal_obeys_and_what_turns_letters():
