@@ -37,8 +37,8 @@ from zoo.data.documents.yelp import Yelp
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks import Classification
-from zoo.visualize.classification import document_blocks
-from zoo.visualize.renderers import figure as pictures
+from zoo.tasks.classification import ExaminedDocument
+from zoo.visualize.classification import ClassificationView
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few documents
@@ -128,7 +128,7 @@ def draw(task, number):
     names = data.encoder.vocabulary.words
     (prediction,) = task.eval().predictions(one, [[[names[word] for word in words] for words, _ in read]])
     truth, marked = data.spec.classes[batch.label[number]], [evidence for _, evidence in read]
-    figure = pictures.draw(document_blocks(prediction, truth, marked))
+    figure = ClassificationView().picture(prediction, ExaminedDocument(number, prediction, truth, marked))
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=90)
     return Image(buffer.getvalue())
