@@ -112,7 +112,7 @@ def test_a_job_that_cannot_be_composed_costs_no_other_its_result(tmp_path, capfd
 
 
 def test_a_sweep_ranks_its_own_jobs_in_a_folder_that_another_one_used(tmp_path, capfd, monkeypatch):
-    """The jobs of the first sweep, of which there are more, score higher."""
+    """The first sweep has more jobs, and they score higher."""
     score = iter([0.7, 0.8, 0.9, 0.2, 0.1])
 
     def train(cfg):
