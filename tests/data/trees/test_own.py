@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
+from tests.data.serving import batches, prepared
 from tests.data.trees.grown import joined
-from tests.data.trees.served import folders, loader, prepared, trees, written
+from tests.data.trees.served import folders, trees, written
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.own import OwnTrees
 from zoo.data.trees.tree import Tree
@@ -30,11 +31,6 @@ def table(path, rows=TEXTS, header="text,label"):
 def everywhere(folder, lines):
     """Write the same trees for all splits."""
     return written(folder, train=lines, dev=lines, test=lines)
-
-
-def everything(data):
-    """The trees of all splits together."""
-    return [tree for split in ("train", "val", "test") for tree in trees(data, split)]
 
 
 # Brackets
@@ -151,8 +147,8 @@ def test_polarity(tmp_path, cache_dir):
 def test_a_batch_is_drawn_from_all_trees(tmp_path, cache_dir):
     lines = [f"(bad a{n})" for n in range(20)] + [f"(good (fair b{n}) c d e f g h)" for n in range(20)]
     folder = written(tmp_path / "mine", train=lines, dev=lines[:1], test=lines[:1])
-    batches = list(loader(prepared(own(folder, loader={"batch_size": 10})), "train"))
-    assert max(len({len(tree) for tree, _ in batch.trees.plain()}) for batch in batches) == 2
+    drawn = batches(prepared(own(folder, loader={"batch_size": 10})), "train")
+    assert max(len({len(tree) for tree, _ in batch.trees.plain()}) for batch in drawn) == 2
 
 
 # Texts
@@ -180,7 +176,8 @@ def test_texts_that_the_tokenizer_does_not_cut_are_noted(tmp_path, cache_dir):
 
 
 def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
-    rows = [{"review": text, "stars": n % 3, "title": f"title {n}"} for n, (text, _) in enumerate(TEXTS)]
+    stars = (0, 1.0, 2)  # 1.0 is the class 1
+    rows = [{"review": text, "stars": stars[n % 3], "title": f"title {n}"} for n, (text, _) in enumerate(TEXTS)]
     for name, some in (("train", rows[:10]), ("valid", rows[10:13]), ("test", rows[13:])):
         (tmp_path / f"my_{name}.jsonl").write_text("\n".join(map(json.dumps, some)))
     columns = {"text_column": "review", "label_column": "stars", "trees": "left"}
@@ -192,35 +189,12 @@ def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
     assert len(folders(cache_dir)) == 2 and other.spec.vocabulary_size != data.spec.vocabulary_size
 
 
-def test_one_label_of_texts_has_one_spelling(tmp_path, cache_dir):
-    """json has numbers of both kinds, and NaN where a label is missing."""
-    records = [{"text": text, "label": [1, 1.0, 0, "v1.0", "v1"][n % 5]} for n, (text, _) in enumerate(TEXTS)]
-    records.append({"text": "nothing is known", "label": float("nan")})
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
-    data = prepared(own(tmp_path / "a.jsonl", trees="left", loader={"on_bad_row": "skip"}))
-    assert set(data.spec.classes) == {"0", "1", "v1", "v1.0"}
-    assert data.describe()["skipped"] == {"no label": 1}
-
-
 @pytest.mark.parametrize("trees", ["given", "binarised"])
 def test_texts_have_no_trees(tmp_path, cache_dir, trees):
     path = table(tmp_path / "mine.csv")
     message = f"these texts have no trees, and data.trees={trees} .*; data.trees=balanced, left, right or spacy:M"
     with pytest.raises(ConfigError, match=f"^{path}: {message}"):
         own(path, trees=trees).prepare_data()
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [((" ", "good"), "no text: column 'text' holds ' '"), (("fine", " "), "no label: column 'label' holds ' '")],
-)
-def test_rows_that_cannot_be_used(tmp_path, cache_dir, row, problem):
-    path = table(tmp_path / "mine.csv", [*TEXTS, row])
-    with pytest.raises(DataError, match=f"^{path}, line 22: {problem}.*on_bad_row=skip"):
-        own(path, trees="balanced").prepare_data()
-    data = prepared(own(path, trees="balanced", **SKIP))
-    assert sum(data.sizes.values()) == 20
-    assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
 
 
 def test_a_column_that_is_missing(tmp_path, cache_dir):
@@ -243,7 +217,7 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
     data = prepared(own(table(tmp_path / "mine.csv"), trees="spacy:toy"))
     assert set(asked) == {"toy"}
     assert (data.spec.words_inside, data.spec.binary, data.spec.arity) == (True, False, 2)
-    assert {tuple(tree.parent) for tree in everything(data)} == {(-1, 0, 0)}
+    assert {tuple(tree.parent) for tree in trees(data, "train")} == {(-1, 0, 0)}
     assert data.encoder("a b c").built == ("spacy:toy",)
 
 
@@ -265,16 +239,19 @@ def test_trees_from_which_nothing_can_be_learned(tmp_path, cache_dir, lines, mes
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"),
+    ("name", "line", "problem"),
     [
-        ("((fair a) b)", "no label: the root of the tree, 'a b', has none"),
-        ("(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which means no label"),
+        ("train.txt", "((fair a) b)", "no label: the root of the tree, 'a b', has none"),
+        ("train.txt", "(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which means no label"),
+        ("train.csv", " ,good", "no text: column 'text' holds ' '"),
+        ("train.csv", "fine, ", "no label: column 'label' holds ' '"),
     ],
 )
-def test_lines_without_a_labelled_tree(tmp_path, cache_dir, line, problem):
-    folder = written(tmp_path / "mine", train=[*LINES[:4], line, *LINES[4:]])
-    with pytest.raises(DataError, match=f"^{folder}/train.txt, line 5: {problem}.*on_bad_row=skip"):
-        own(folder).prepare_data()
-    data = prepared(own(folder, **SKIP))
+def test_lines_without_a_text_or_a_label_are_bad_rows(tmp_path, cache_dir, name, line, problem):
+    lines = LINES if name == "train.txt" else ["text,label", *map(",".join, TEXTS)]
+    (tmp_path / name).write_text("\n".join([*lines[:4], line, *lines[4:]]))
+    with pytest.raises(DataError, match=f"^{tmp_path}/{name}, line 5: {problem}.*on_bad_row=skip"):
+        own(tmp_path, trees="balanced").prepare_data()
+    data = prepared(own(tmp_path, trees="balanced", **SKIP))
     assert sum(data.sizes.values()) == 20
     assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
