@@ -10,7 +10,8 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 from tests.data.images.frozen import TARGET, Frozen
 from tests.data.images.pictures_made import noise
-from tests.data.images.toy import SMALL, prepared
+from tests.data.images.toy import SMALL
+from tests.data.serving import prepared
 from zoo.data.images import features
 from zoo.data.images.batch import ImageSpec
 from zoo.data.images.encoding import ImageCaptionEncoder

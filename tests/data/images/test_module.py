@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.data.images.toy import SIDE, SIZES, Toy, colour, loaders, prepared, rows_of, text_of
+from tests.data.images.toy import SIDE, SIZES, Toy, colour, rows_of, text_of
+from tests.data.serving import batches, prepared
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.pictures import ImageRow, PictureStore, StoredPictures
 from zoo.errors import ConfigError, DataError
@@ -69,9 +70,9 @@ def test_batches_hold_captions_with_their_images(shared, monkeypatch, order, wor
         seen, steps = [], set()
         for rank in range(world):
             monkeypatch.setattr(Toy, "_rank", rank)
-            batches = list(loaders(data)[split])
-            steps.add(len(batches))
-            for batch in batches:
+            drawn = batches(data, split)
+            steps.add(len(drawn))
+            for batch in drawn:
                 seen += check(batch, split, data)
                 assert (batch.about is None) == (batch.alignment is None) == (split == "train")
                 counts = len(batch) if split == "train" and order["batches"] == "lengths" else len(batch.image)
@@ -84,17 +85,6 @@ def test_batches_hold_captions_with_their_images(shared, monkeypatch, order, wor
             assert count == {n: min(2, len(row.captions)) for n, row in enumerate(ROWS["train"])}
         else:
             assert Counter(seen) == Counter(expected)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_an_epoch_follows_from_its_number_in_every_process(shared, order):
-    def epoch(number, workers=0):
-        loader = prepared(Toy(**order, loader={"batch_size": 9, "num_workers": workers})).train_dataloader()
-        loader.batch_sampler.set_epoch(number)
-        return [(batch.index.tolist(), batch.target.tolist(), batch.image.tolist()) for batch in loader]
-
-    assert epoch(1) != epoch(0)
-    assert "captions_per_image" not in order or epoch(1, workers=2) == epoch(1)
 
 
 def test_an_evaluation_has_all_facts_about_an_image(shared):
@@ -202,8 +192,8 @@ def test_pictures_in_files_are_read_when_they_are_needed(cache_dir, tmp_path):
     rows = rows_of(SIZES, folder)
     data = prepared(Toy(rows, loader={"batch_size": 5}))
     assert not list(cache_dir.rglob("*.bin"))
-    for split, loader in loaders(data).items():
-        for batch in loader:
+    for split in SIZES:
+        for batch in batches(data, split):
             assert batch.alignment is None
             list(check(batch, split, data))
     assert (data.spec.height, data.spec.width) == SIDE
