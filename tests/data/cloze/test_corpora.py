@@ -1,7 +1,5 @@
 """CBT, CNN and the Daily Mail: every source, and every layout of the official files."""
 
-import json
-
 import datasets
 import pytest
 import torch
@@ -38,14 +36,11 @@ def test_samples(cls, options, said, cache_dir):
     data = corpus(cls, **options)
     assert data.sizes == SMALL
     assert data.source_description == f"sample: 110 generated {said}, seed 1"
-    assert data.spec.vocabulary_size == len(data.encoder.vocabulary)
     assert data.spec.blank == 2
     assert data.encoder.vocabulary.words.count(BLANK) == 1
-    about = data.describe()
-    json.dumps(about)
-    assert about["splits"]["test"]["candidates"] == 10
-    assert about["splits"]["train"]["unknown_rate"] == 0
-    assert len(about["examples"]) == 3
+    splits = data.describe()["splits"]
+    assert splits["test"]["candidates"] == 10
+    assert splits["train"]["unknown_rate"] == 0
     given = {"kind": "NE", "anonymous": cls is not ChildrensBookTest} | options
     questions = list(stories.generate(110, seed=1, **given))
     for split, part in (("train", questions[:60]), ("test", questions[80:])):
@@ -197,7 +192,6 @@ def test_the_hub(cache_dir, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"options": ["Ann"]}, r"not ten candidates: found \['Ann'\]"),
         ({"answer": None}, "answer not among the candidates"),
         ({"sentences": None}, "empty document"),
         ({"question": None}, "no blank"),

@@ -79,9 +79,7 @@ class Rooms:
         self.gifts: list[tuple[str, str, str]] = []
         subjects: list[str] = []
         for text in statements:
-            named = re.match(
-                r"(?:(?:After that|Afterwards|Following that|Then) )?(he|she|they|\w+(?: and \w+)?) ", text
-            )
+            named = re.match(rf"(?:{THEN} )?(he|she|they|\w+(?: and \w+)?) ", text)
             assert named, text
             if named[1] not in ("he", "she", "they"):
                 subjects = named[1].split(" and ")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.data.serving import prepared, written
-from tests.data.stories.tiny import babi, official, questions
+from tests.data.stories.tiny import babi, official, questions, whole
 from zoo.data.stories.babi import file_name
 from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
 from zoo.data.stories.own import OwnStories
@@ -83,8 +83,7 @@ def test_stories_that_are_not_cut_are_noted(tmp_path, cache_dir):
 
 def test_what_is_typed_is_encoded_as_what_was_trained_on(tmp_path, cache_dir):
     data = babi(official(tmp_path / "en"))
-    part = data.part("test")
-    batch = data._collate(part.__getitems__(list(range(len(part)))))
+    batch = whole(data, "test")
     asked = [StoryQuestion([" ".join(s) for s in one.sentences], " ".join(one.question)) for one in batch.text]
     typed = data.encoder(asked)
     for name in ("words", "word_mask", "question", "question_mask", "sentence_mask"):

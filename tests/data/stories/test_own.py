@@ -90,13 +90,6 @@ def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, 
     assert questions(data, "test")[0]["answer"] == "home"
 
 
-def test_unusable_files(tmp_path, cache_dir):
-    with pytest.raises(DataError, match=r"x.txt: no questions in the train split"):
-        own(written(tmp_path / "x.txt", "1 Mary left.\n"))
-    with pytest.raises(DataError, match=r"too few stories \(1\) to draw val and test from them; set a"):
-        own(written(tmp_path / "x.txt", "1 Mary left.\n2 Who?\tMary\t1\n"))
-
-
 def test_the_description(tmp_path, cache_dir):
     """Stories of one statement and one question."""
     names = [f"P{number}" for number in range(8)]

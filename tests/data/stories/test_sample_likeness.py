@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.data.stories.solver import Asked, read
-from zoo.data.stories.babi import NAMES, file_name, write_story
+from tests.data.stories.tiny import real
+from zoo.data.stories.babi import NAMES, write_story
 from zoo.data.stories.samples.babi import questions
 
 NUMBERS = ("statements before a question", "words of a statement", "questions of a story", "supporting facts",
@@ -82,11 +83,8 @@ def distance(name: str, a: Counter, b: Counter) -> float:
 @pytest.fixture(scope="module")
 def official(shared_data: Path) -> dict[int, list[str]]:
     """The text of the training and of the test set of each task, 1,000 questions each."""
-    folder = shared_data / "babi" / "tasks_1-20_v1-2" / "en"
-    if not folder.is_dir():
-        pytest.skip("no bAbI beside the clone (../shared/data/babi)")
-    names = {task: [folder / file_name(task, split) for split in ("train", "test")] for task in NAMES}
-    return {task: [path.read_text(encoding="ascii") for path in paths] for task, paths in names.items()}
+    files = {task: [real(shared_data, task, split) for split in ("train", "test")] for task in NAMES}
+    return {task: [file.read_text(encoding="ascii") for file in both] for task, both in files.items()}
 
 
 @pytest.fixture(scope="module")
