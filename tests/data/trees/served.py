@@ -34,11 +34,6 @@ def pairs(data, split):
     return [found[number] for number in sorted(found)]
 
 
-def folders(cache):
-    """The names of all prepared folders in a cache, and of anything else but locks."""
-    return sorted(str(path.relative_to(cache)) for path in cache.glob("*/*") if path.suffix != ".lock")
-
-
 def folder_of(data):
     """The name of the prepared folder in the cache, which depends on the source and the options."""
     return data._folder(data.open_source()).name

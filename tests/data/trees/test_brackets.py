@@ -153,7 +153,6 @@ def test_one_tree_per_line(tmp_path):
     [
         (b"(2 a) (2 b)", "bad tree: found '(' at letter 7"),
         (b"(2 caf\xe9)", "not UTF-8: byte 0xe9 at offset 13 of the file"),
-        (b"(2 a\0)", "NUL byte"),
     ],
 )
 @pytest.mark.usefixtures("damaged")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.data.serving import batches, prepared
 from tests.data.trees.grown import joined
-from tests.data.trees.served import folders, trees, written
+from tests.data.trees.served import trees, written
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.own import OwnTrees
 from zoo.data.trees.tree import Tree
@@ -50,8 +50,6 @@ def test_brackets(tmp_path, cache_dir):
         assert tree.label[1:] == ["fair", None] and tree in [parse(line) for line in LINES]  # a bare word has none
     assert data.describe()["splits"]["train"]["labelled_rate"] == pytest.approx(2 / 3)
     assert data.describe()["notes"] == []  # no tree is in two splits
-    other = prepared(own(path, split={"seed": 2}))
-    assert trees(other, "train") != trees(data, "train")
 
 
 def test_any_number_of_children_or_two(tmp_path, cache_dir):
@@ -164,15 +162,6 @@ def test_texts(tmp_path, cache_dir):
         assert joined(tree) == f"((word{number} is) {number})"
         assert tree.label == [TEXTS[number][1], *[None] * 4]
     assert data.describe()["source"] == f"path: {tmp_path / 'mine.csv'}, 20 texts"
-    assert data.encoder("a b c").built == ("balanced",)
-
-
-def test_texts_that_the_tokenizer_does_not_cut_are_noted(tmp_path, cache_dir):
-    rows = [(f"这部电影{'好坏'[number % 2]}", "good" if number % 2 else "bad") for number in range(20)]
-    path, note = table(tmp_path / "zh.csv", rows), "a training text has 1.0 words on average: data.text.tokenizer=words"
-    for tokenizer in ("words", "characters"):
-        notes = prepared(own(path, trees="balanced", text={"tokenizer": tokenizer})).describe()["notes"]
-        assert any(one.startswith(note) for one in notes) == (tokenizer == "words")
 
 
 def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
@@ -186,7 +175,7 @@ def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
     assert data.spec.classes == ("0", "1", "2")
     assert [joined(tree) for tree in trees(data, "val")] == ["((<unk> is) <unk>)"] * 3
     other = prepared(own(tmp_path, **columns | {"text_column": "title"}))
-    assert len(folders(cache_dir)) == 2 and other.spec.vocabulary_size != data.spec.vocabulary_size
+    assert other.spec.vocabulary_size != data.spec.vocabulary_size
 
 
 @pytest.mark.parametrize("trees", ["given", "binarised"])
@@ -235,7 +224,6 @@ def test_trees_from_which_nothing_can_be_learned(tmp_path, cache_dir, lines, mes
     folder = written(tmp_path / "mine", train=lines)
     with pytest.raises(DataError, match=f"^{folder}/?.*: {message}"):
         own(folder).prepare_data()
-    assert folders(cache_dir) == []
 
 
 @pytest.mark.parametrize(

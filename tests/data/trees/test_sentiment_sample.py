@@ -76,6 +76,7 @@ def test_a_word_has_one_meaning():
         ("(critics (doubted (that (it (was great)))))", 1),
         ("(it (was (utterly (true (that (it (bored us)))))))", 0),
         ("((it (was bad)) (although (we (loved it))))", 1),
+        ("((it (was long)) (although (we (loved it))))", 4),
         ("((although (we (loved it))) (, (it (was bad))))", 1),
         ("((although (we (loved it))) (, (it (was long))))", 4),
         # the same words have two trees with different labels: -1 and 1 cancel out, or both are negated
