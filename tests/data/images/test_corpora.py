@@ -139,18 +139,13 @@ def test_missing_images_are_named_and_counted(tmp_path, cache_dir):
     assert str(error.value).startswith(begins) and str(error.value).endswith(f"{ends}data.loader.on_bad_row=skip")
     data = prepared(Flickr8k(source=str(folder), loader={"on_bad_row": "skip"}, **SMALL))
     assert data.sizes["train"] == 4 and data.describe()["skipped"] == {"missing image": 4}
-    picture(images / "train2.jpg")
-    assert prepared(Flickr8k(source=str(folder), loader={"on_bad_row": "skip"}, **SMALL)).sizes["train"] == 5
 
 
 def test_no_image_at_all(tmp_path, cache_dir):
     folder = karpathy(tmp_path / "f", {"train": 2, "val": 1, "test": 1})
     (folder / "empty").mkdir()
     for given, message in (
-        (
-            "empty",
-            r"empty: none of 2 images is in this folder or in one of its own \(it has none\), such as 'train0.jpg'",
-        ),
+        ("empty", r"none of 2 images is in this folder or in one of its own \(it has none\), such as 'train0.jpg'"),
         ("nowhere", r"nowhere: folder not found \(data.images\)"),
         ("dataset_flickr8k.json", r"dataset_flickr8k.json: is not a folder \(data.images\)"),
     ):
