@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from tests.data.stories.solver import Asked, answer, read
+from tests.data.stories.solver import Asked, answer, asked
 from tests.data.stories.tiny import real
 from zoo.data.rows import BadRows
 from zoo.data.stories.babi import NAMES, file_name, write_story
@@ -24,7 +24,7 @@ def first(task: int, count: int, *, seed: int = 3, split: str = "train") -> list
 
 @cache
 def generated(task: int, seed: int, split: str) -> list[Asked]:
-    return read("".join(map(write_story, questions(task, 1000, seed=seed, split=split))))
+    return asked(questions(task, 1000, seed=seed, split=split))
 
 
 @TASKS
@@ -148,7 +148,7 @@ def reply(task: int, statements: list[str], question: str) -> str | None:
 )  # their tests are the same
 @TASKS
 def test_official_questions_have_the_answer_that_follows(task, folder, split, shared_data):
-    found = read(real(shared_data, task, split, folder).read_text(encoding="ascii"))
+    found = asked(read_babi(real(shared_data, task, split, folder), task, BadRows()))
     assert len(found) == (10_000 if (folder, split) == ("en-10k", "train") else 1000)
     wrong = [q for q in found if answer(task, q.texts(), q.text) != q.answer]
     assert len(wrong) == AMBIGUOUS.get(task, {}).get((folder, split), 0)
