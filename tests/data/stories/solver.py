@@ -133,7 +133,7 @@ class Rooms:
         return place and ("yes" if place == room else "no")
 
     def gift(self, wanted: str, **known: str) -> str | None:
-        """What is `wanted` of the last gift of which this much is `known`."""
+        """The `wanted` part (giver, thing or taker) of the last gift with all `known` parts."""
         fitting = [gift for gift in self.gifts if known.items() <= gift.items()]
         return fitting[-1][wanted] if fitting else None
 
