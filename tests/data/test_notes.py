@@ -14,6 +14,7 @@ from zoo.data.notes import key, majority, repeated
 from zoo.data.options import SplitOptions
 from zoo.data.pairs.parallel import Parallel
 from zoo.data.stored import draw_splits, spread
+from zoo.data.trees.own import OwnTrees
 from zoo.errors import DataError
 
 
@@ -61,8 +62,11 @@ def test_a_majority(counts, shares):
 
 def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):
     chinese = [("这家餐厅很好。我喜欢，真的！" + "很" * (n % 7), n % 2) for n in range(40)]
-    found = notes(own(table(tmp_path / "a.csv", chinese)))
+    path = table(tmp_path / "a.csv", chinese)
+    found = notes(own(path))
     assert "a training sentence has 1.0 words on average: data.text.tokenizer=words does not cut" in " ".join(found)
+    found = notes(prepared(OwnTrees(path=path, trees="balanced")))
+    assert "a training text has 1.0 words on average: data.text.tokenizer=words" in " ".join(found)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("".join(f"{chr(0x4E00 + n) * 3}\tgood number {n}\n" for n in range(40)), encoding="utf-8")
     data = prepared(Parallel(path=str(pairs), text={"minimum_frequency": 1, "tokenizer": "whitespace"}))

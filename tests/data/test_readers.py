@@ -20,7 +20,7 @@ from zoo.data.documents.readers import (
     read_yelp_json,
     read_zhang,
 )
-from zoo.data.readers import read_columns
+from zoo.data.readers import columns_of, read_columns
 from zoo.data.rows import BadRows
 from zoo.data.sources import download
 from zoo.errors import DataError
@@ -348,6 +348,7 @@ def test_any_number_of_columns(tmp_path, name, columns):
         path.write_text("".join(json.dumps(dict(zip(STORIES, row, strict=True))) + "\n" for row in rows))
     else:
         path.write_text("".join(("," if name == "a.csv" else "\t").join(row) + "\n" for row in (tuple(STORIES), *rows)))
+    assert columns_of(path) == list(STORIES)
     found = list(read_columns(path, columns, "", BadRows()))
     assert [values for _, *values in found] == [[STORIES[column][row] for column in columns] for row in range(2)]
     assert all(place.startswith(str(path)) for place, *_ in found)

@@ -14,6 +14,7 @@ from zoo.data.documents.samples import news, reviews
 from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, identity, sample_source
+from zoo.data.trees.samples import relatedness, sentiment
 
 SIZES = SampleOptions(train=5, val=2, test=3, seed=4)
 TRAIN, VAL, TEST = [400, 401, 402, 403, 404], [405, 406], [407, 408, 409]
@@ -134,6 +135,8 @@ GENERATORS = {
     "polar": generate_polar,
     "news": news.generate,
     "stories": stories.generate,
+    "sentiment": sentiment.generate,
+    "relatedness": relatedness.generate,
     **PAIRS,
 }
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.data.images.toy import Toy as ToyImages
-from tests.data.images.toy import prepared
+from tests.data.serving import prepared
 from tests.objectives.toy import SPEC
 from zoo.data.pairs.multi30k import Multi30k
 from zoo.errors import ConfigError

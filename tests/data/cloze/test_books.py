@@ -82,8 +82,6 @@ def test_the_same_sentences_are_asked_about_once(tmp_path, cache_dir):
 def test_too_few_books_and_no_questions(shelf, cache_dir):
     with pytest.raises(ConfigError, match=r"split: val=3 and test=3 of 6 books leave none to train on; set smaller"):
         books(shelf, split=None)
-    with pytest.raises(DataError, match=r"none: No such file .*\(data.path\); expected: a folder of books"):
-        books(shelf / "none")
     with pytest.raises(ConfigError, match=r"data.split.val=0.1: expected"):
         Books(path="x", split={"val": 0.1})
     for number in range(6):
@@ -109,9 +107,6 @@ def test_questions_are_cut_from_texts_written_and_read_again(tmp_path, cache_dir
     assert [part["questions"] for part in about["splits"].values()] == [2 * 220, 2 * 10, 2 * 10]
     main(["data", "cbt", "data.kind=CN", f"data.source={out}", "--json"])
     assert json.loads(capsys.readouterr().out)["splits"] == about["splits"]
-    with pytest.raises(SystemExit):
-        main(["data", "cbt", "--from-text", *map(str, files), "--write", str(out), "data.kind=CN"])
-    assert "cbtest_CN_train.txt: is there already, and stays as it is" in capsys.readouterr().err
     main(["data", "books", f"data.path={tmp_path}", "data.kind=CN", "--write", str(tmp_path / "more")])
     assert [(tmp_path / "more" / name).read_bytes() for name in names] == [(out / name).read_bytes() for name in names]
 
@@ -120,25 +115,6 @@ def test_two_books_of_one_name_are_refused(shelf):
     written(shelf / "story0.md", story(9))
     with pytest.raises(ConfigError, match=r"story0\.md: has the name of another book, .*story0\.TXT"):
         books(shelf)
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        ("cbt --from-text {0}/short.txt data.kind=CN", "short.txt: no question in the val split; a question needs"),
-        ("books data.path={0}/broken", "two.txt, line 1: not UTF-8"),
-        ("cbt", "out: cannot be written: File exists"),
-    ],
-)
-def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys, words, problem):
-    written(tmp_path / "short.txt", story(0, 60)), written(tmp_path / "broken" / "one.txt", story(0, 300))
-    written(tmp_path / "broken" / "two.txt", b"B\xf6b slept.")
-    if words == "cbt":
-        written(tmp_path / "out", "a file")
-    with pytest.raises(SystemExit):
-        main(f"data {words} --write {{0}}/out".format(tmp_path).split())
-    assert problem in capsys.readouterr().err
-    assert (tmp_path / "out").is_file() == (words == "cbt") and not (tmp_path / "out").is_dir()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """CBT, CNN and the Daily Mail: every source, and every layout of the official files."""
 
-import json
-
 import datasets
 import pytest
 import torch
@@ -41,21 +39,19 @@ def test_samples(cls, options, said, cache_dir):
     assert data.spec.vocabulary_size == len(data.encoder.vocabulary)
     assert data.spec.blank == 2
     assert data.encoder.vocabulary.words.count(BLANK) == 1
-    about = data.describe()
-    json.dumps(about)
-    assert about["splits"]["test"]["candidates"] == 10
-    assert about["splits"]["train"]["unknown_rate"] == 0
-    assert len(about["examples"]) == 3
+    splits = data.describe()["splits"]
+    assert splits["test"]["candidates"] == 10
+    assert splits["train"]["unknown_rate"] == 0
     given = {"kind": "NE", "anonymous": cls is not ChildrensBookTest} | options
     questions = list(stories.generate(110, seed=1, **given))
     for split, part in (("train", questions[:60]), ("test", questions[80:])):
         assert served(data, split, "answer") == [one.candidates.index(one.answer) for one in part]
     vocabulary = data.encoder.vocabulary
-    fields = ("document", "document_mask", "query", "query_mask", "evidence", "occurrence", "answer", "text")
+    fields = ("document", "document_mask", "query", "query_mask", "evidence", "occurrence", "answer")
     for question, one in zip(questions[60:80], served(data, "val", *fields), strict=True):
-        document, mask, query, query_mask, evidence, occurrence, answer, text = one
+        document, mask, query, query_mask, evidence, occurrence, answer = one
         words = [word for sentence in question.sentences for word in sentence]
-        assert text.document == words and document[mask].tolist() == vocabulary.encode(words)
+        assert document[mask].tolist() == vocabulary.encode(words)
         assert vocabulary.decode(query[query_mask].tolist()) == question.query
         told = [n in question.evidence for n, sentence in enumerate(question.sentences) for _ in sentence]
         assert evidence[mask].tolist() == told
@@ -77,7 +73,6 @@ def test_description(cache_dir):
     flat = [[word for sentence in one.sentences for word in sentence] for one in questions]
     first = [words.index(one.answer) / len(words) for one, words in zip(questions, flat, strict=True)]
     assert train["first_answer_share"] == pytest.approx(sum(first) / 60)
-    assert train["answers_missing"] == 0
     best = [max(one.candidates, key=words.count) for one, words in zip(questions, flat, strict=True)]
     right = sum(one.answer == said for one, said in zip(questions, best, strict=True))
     assert train["most_frequent_is_right_share"] == right / 60
@@ -112,7 +107,6 @@ def test_own_files_of_that_form(tmp_path, cache_dir):
     path = write_blocks(tmp_path / "mine.txt", [block(n) for n in range(40)])
     data = corpus(source=str(path), split={"val": 0.1, "test": 0.2})
     assert data.sizes == {"train": 28, "val": 4, "test": 8}
-    assert not any("are in train" in note for note in data.describe()["notes"])
     folder = tmp_path / "mine"
     write_blocks(folder / "train.txt", [block(n) for n in range(9)])
     write_blocks(folder / "dev.txt", [block(n) for n in range(9)])
@@ -121,20 +115,18 @@ def test_own_files_of_that_form(tmp_path, cache_dir):
     assert "val: 6 of 9 questions are in train too" in data.describe()["notes"]
 
 
-def test_a_training_answer_that_stands_nowhere_is_left_out_and_one_of_the_test_stays(tmp_path, cache_dir, caplog):
+def test_a_training_answer_that_stands_nowhere_is_left_out_and_one_of_the_test_stays(tmp_path, cache_dir):
     away = {n: f"{n} Bob met the cats" for n in range(1, 21)}
     for name in ("train", "valid", "test"):
         blocks = [block(1), block(11), block(2, lines=away), block(21)]
         write_blocks(tmp_path / f"cbtest_NE_{name}.txt", blocks)
-    with caplog.at_level("INFO", "zoo"):
-        data = corpus(source=str(tmp_path))
+    data = corpus(source=str(tmp_path))
     assert data.sizes == {"train": 3, "val": 4, "test": 4}
     splits = data.describe()["splits"]
     assert splits["train"]["dropped"] == {MISSING: 1}
     assert "dropped" not in splits["test"]
     assert splits["test"]["answers_missing"] == 1
     assert "test: the answers of 1 of 4 questions are not in their documents" in "".join(data.describe()["notes"])
-    assert "train: left out 1 answer not in the document" in caplog.text
     occurrence, answer, candidates = served(data, "test", "occurrence", "answer", "candidate_mask")[2]
     assert not (occurrence == answer).any() and candidates.all()
 
@@ -197,7 +189,6 @@ def test_the_hub(cache_dir, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"options": ["Ann"]}, r"not ten candidates: found \['Ann'\]"),
         ({"answer": None}, "answer not among the candidates"),
         ({"sentences": None}, "empty document"),
         ({"question": None}, "no blank"),

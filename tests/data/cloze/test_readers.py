@@ -69,7 +69,6 @@ BROKEN = {
     "answer not among the candidates: 'Zoe' is none of 'Ann', 'Bob'": (block(answer="Zoe"), 43),
     "answer not among the candidates: 'ann' is none": (block(answer="ann"), 43),
     "empty document: there is no word before the question": (block(lines=ALL_EMPTY), 43),
-    "NUL byte: the file is binary or damaged": (block(lines={2: "2 a\0b"}), 24),
 }
 
 

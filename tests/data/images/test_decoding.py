@@ -39,7 +39,6 @@ def test_a_plain_picture_is_its_pixels_with_channels_first(tmp_path):
     found = decode(saved(tmp_path / "a.png", Image.fromarray(gradient(5, 9))))
     assert found.dtype == torch.uint8 and found.shape == (3, 5, 9)
     assert found[:, 4, 8].tolist() == [4, 8, 7]
-    assert torch.equal(decode(str(tmp_path / "a.png")), found)
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "CMYK", "I;16"])
@@ -142,9 +141,7 @@ def test_pictures_and_arrays_that_a_user_gives():
     given = [array, Image.fromarray(array), expected, array.transpose(2, 0, 1), torch.from_numpy(array)]
     assert all(torch.equal(decode(one), expected) for one in given)
     for one in (array[..., 0], array.astype(np.float32), np.zeros((4, 6, 4), np.uint8), None):
-        with pytest.raises(
-            UnusablePicture, match=r"the picture that was given: not a picture: found .* expected a path"
-        ):
+        with pytest.raises(UnusablePicture, match=r"picture that was given: not a picture: found .* expected a path"):
             decode(one)
 
 
@@ -286,19 +283,17 @@ def test_a_large_picture_is_reduced_while_it_is_decoded(tmp_path, monkeypatch, m
     assert decode(path).shape == (3, 600, 900)  # without `side` all of it is decoded
 
 
-def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "side", "shape"), [("a.jpg", 50, (200, 100)), ("a.png", 20, (80, 40)), ("a.tif", 20, (80, 40))]
+)
+def test_a_large_picture_is_turned_after_it_is_reduced(tmp_path, monkeypatch, name, side, shape):
+    """A JPEG is decoded at a fraction of its size, here an eighth, which is twice the needed size."""
     monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
-    monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 1600 * 800 * 4 - 1)
-    path = saved(tmp_path / "a.jpg", Image.new("RGB", (1600, 800), (9, 200, 9)), exif=rotated(6))
-    assert decode(path, side=50).shape == (3, 200, 100)  # an eighth, which is twice the needed size
-    assert seen(path, PictureOptions(size=50)).shape == (3, 50, 50)
-
-
-@pytest.mark.parametrize("name", ["a.png", "a.tif"])
-def test_a_reduced_picture_is_turned(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
-    path = saved(tmp_path / name, Image.new("RGB", (1600, 800)), exif=rotated(6))
-    assert decode(path, side=20).shape == (3, 80, 40)
+    if name == "a.jpg":
+        monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 1600 * 800 * 4 - 1)
+    path = saved(tmp_path / name, Image.new("RGB", (1600, 800), (9, 200, 9)), exif=rotated(6))
+    assert decode(path, side=side).shape == (3, *shape)
+    assert seen(path, PictureOptions(size=side)).shape == (3, side, side)
 
 
 def test_a_picture_that_would_fill_the_memory_is_refused_before_it_is_decoded(tmp_path, monkeypatch):

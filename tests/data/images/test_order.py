@@ -21,10 +21,9 @@ def by_picture(each, batch_size=8, rank=0, world_size=1, seed=0):
     return PictureOrder(pictures, CAPTIONS, each=each, seed=seed)
 
 
-def epoch_of(order, epoch, start=0):
+def epoch_of(order, epoch):
     """The batches of an epoch, in order."""
     order.set_epoch(epoch)
-    order.start = start
     return list(order)
 
 
@@ -46,7 +45,6 @@ def test_an_epoch_follows_from_the_seed_and_its_number_alone():
     images, later = ([set(IMAGE_OF[np.array(batch) % SIZE]) for batch in epoch_of(second, e)] for e in (3, 0))
     assert not any(batch in images for batch in later)  # other pictures share a batch
     assert epoch_of(second, 3) == expected
-    assert epoch_of(second, 3, start=4) == expected[4:]  # a resume
     assert epoch_of(by_picture(2, seed=1), 3) != expected
     shares = [epoch_of(by_picture(2, rank=rank, world_size=3), 3) for rank in range(3)]
     steps = [sorted(chain.from_iterable(step)) for step in zip(*shares, strict=True)]
@@ -100,12 +98,11 @@ def test_captions_of_one_length_each_once(world, limit):
     assert epochs[0] != epochs[1]
 
 
-def test_lengths_come_mixed_and_a_resume_continues():
+def test_lengths_come_mixed():
     order = LengthOrder(LENGTHS, batch_size=16)
     whole = epoch_of(order, 2)
     lengths = [int(LENGTHS[batch[0] % 400]) for batch in whole]
     assert lengths != sorted(lengths)
-    assert epoch_of(LengthOrder(LENGTHS, batch_size=16), 2, start=5) == whole[5:]
     fixed = LengthOrder(LENGTHS, batch_size=16, shuffle=False)
     assert epoch_of(fixed, 1) == [[n + 400 for n in batch] for batch in epoch_of(fixed, 0)]
 

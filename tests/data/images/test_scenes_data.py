@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from tests.data.images.toy import prepared
+from tests.data.serving import prepared
 from zoo.data.images.own import OwnCaptions
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.grammar import read

@@ -70,17 +70,6 @@ def test_cells_by_hand(box, expected):
     assert cells([box], np.shape(expected))[0].reshape(np.shape(expected)).astype(int).tolist() == expected
 
 
-def test_many_boxes_against_a_loop_over_cells():
-    corners = np.sort(np.random.default_rng(0).random((50, 2, 2)), 1)
-    boxes = corners.reshape(50, 4)
-    for box, row in zip(boxes, cells(boxes, (5, 7)), strict=True):
-        for i in range(5):
-            for j in range(7):
-                x, y = (j + 0.5) / 7, (i + 0.5) / 5
-                inside = box[0] - 0.5 / 7 <= x <= box[2] + 0.5 / 7 and box[1] - 0.1 <= y <= box[3] + 0.1
-                assert row[7 * i + j] == inside
-
-
 def test_alignment_of_captions():
     """Two captions of three words on 2 x 2 cells: words 0 and 2 of the first, and word 1 of the second, which is one
     piece of two words."""

@@ -58,20 +58,9 @@ class Toy(ImageData):
         return Source("toys", "toys: {count} images", {"rows": str(self.rows)}, splits)
 
 
-def prepared(data: Any) -> Any:
-    """`data`, ready to serve batches."""
-    data.prepare_data()
-    data.setup()
-    return data
-
-
 def names(data):
     """The names of the images of each split."""
     return {split: [one.name for one in data.part(split).about(np.arange(size))] for split, size in data.sizes.items()}
-
-
-def loaders(data):
-    return {"train": data.train_dataloader(), "val": data.val_dataloader(), "test": data.test_dataloader()}
 
 
 def text_of(caption):

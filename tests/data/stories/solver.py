@@ -6,9 +6,11 @@ statements before a question, or only those that support its answer.
 
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
+
+from zoo.data.stories.story import Story
 
 WENT = r"(?:went back|went|moved|journeyed|travelled) to the (\w+)"
 GOT = r"(?:got|took|grabbed|picked up) the (\w+)"
@@ -18,7 +20,7 @@ GAVE = r"(?:gave|handed|passed) the (\w+) to (\w+)"
 
 
 class Asked(NamedTuple):
-    """A question of a file, with the statements before it."""
+    """A question with the statements before it."""
 
     statements: tuple[tuple[int, str], ...]
     """Numbers and texts of the statements before it, questions left out."""
@@ -26,7 +28,6 @@ class Asked(NamedTuple):
     answer: str
     supporting: tuple[int, ...]
     story: int
-    number: int
 
     def support(self) -> list[str]:
         """The supporting statements as the story has them, the oldest first."""
@@ -36,22 +37,16 @@ class Asked(NamedTuple):
         return [text for _, text in self.statements]
 
 
-def read(text: str) -> list[Asked]:
-    """The questions of a file."""
+def asked(stories: Iterable[Story]) -> list[Asked]:
+    """The questions of some stories."""
     found: list[Asked] = []
-    statements: list[tuple[int, str]] = []
-    story = -1
-    for line in text.splitlines():
-        number, rest = line.split(" ", 1)
-        if number == "1":
-            story, statements = story + 1, []
-        parts = rest.split("\t")
-        if len(parts) == 1:
-            statements.append((int(number), rest))
-        else:
-            question, answer, supporting = parts
-            ids = tuple(map(int, supporting.split()))
-            found.append(Asked(tuple(statements), question.strip(), answer, ids, story, int(number)))
+    for number, story in enumerate(stories):
+        statements: list[tuple[int, str]] = []
+        for place, line in enumerate(story.lines, 1):
+            if line.answer is None:
+                statements.append((place, line.text))
+            else:
+                found.append(Asked(tuple(statements), line.text, line.answer, line.supporting, number))
     return found
 
 
@@ -76,12 +71,10 @@ class Rooms:
         self.trail: dict[str, list[str]] = {}
         """Where each thing has been, one place after the other."""
         self.first_got: dict[str, list[str]] = {}
-        self.gifts: list[tuple[str, str, str]] = []
+        self.gifts: list[dict[str, str]] = []
         subjects: list[str] = []
         for text in statements:
-            named = re.match(
-                r"(?:(?:After that|Afterwards|Following that|Then) )?(he|she|they|\w+(?: and \w+)?) ", text
-            )
+            named = re.match(rf"(?:{THEN} )?(he|she|they|\w+(?: and \w+)?) ", text)
             assert named, text
             if named[1] not in ("he", "she", "they"):
                 subjects = named[1].split(" and ")
@@ -92,7 +85,7 @@ class Rooms:
             elif found := re.fullmatch(GOT, said):
                 self.gets(subjects[0], found[1])
             elif found := re.fullmatch(GAVE, said):
-                self.gifts.append((subjects[0], found[1], found[2]))
+                self.gifts.append({"giver": subjects[0], "thing": found[1], "taker": found[2]})
                 self.holder[found[1]] = found[2]
             else:
                 self.leaves(subjects[0], *match(LEFT, said))
@@ -120,59 +113,52 @@ class Rooms:
             self.trail[thing] = list(self.route.get(person, []))
         self.holder[thing], self.lies[thing] = None, self.place(person)
 
-    def carried(self, person: str) -> list[str]:
-        return [thing for thing, holder in self.holder.items() if holder == person]
+    def how_many(self, person: str) -> str:
+        return ("none", "one", "two", "three")[list(self.holder.values()).count(person)]
+
+    def carried(self, person: str) -> str:
+        """The things of a person, in the order in which he first got them."""
+        return ",".join(one for one in self.first_got.get(person, []) if self.holder[one] == person) or "nothing"
+
+    def place_of(self, thing: str) -> str | None:
+        holder = self.holder.get(thing)
+        return self.place(holder) if holder else self.lies.get(thing)
+
+    def place_before(self, thing: str, place: str) -> str | None:
+        before = [a for a, b in pairwise(self.trail.get(thing, [])) if b == place]
+        return before[-1] if before else None
+
+    def is_there(self, person: str, room: str) -> str | None:
+        place = self.place(person)
+        return place and ("yes" if place == room else "no")
+
+    def gift(self, wanted: str, **known: str) -> str | None:
+        """The `wanted` part (giver, thing or taker) of the last gift with all `known` parts."""
+        fitting = [gift for gift in self.gifts if known.items() <= gift.items()]
+        return fitting[-1][wanted] if fitting else None
 
 
-def where_is_person(statements: Sequence[str], question: str) -> str | None:
-    return Rooms(statements).place(*match(r"Where is (\w+)\?", question))
+IN_ROOMS: dict[str, Callable[..., str | None]] = {
+    r"Where is (\w+)\?": Rooms.place,
+    r"Where is the (\w+)\?": Rooms.place_of,
+    r"Where was the (\w+) before the (\w+)\?": Rooms.place_before,
+    r"Is (\w+) in the (\w+)\?": Rooms.is_there,
+    r"How many objects is (\w+) carrying\?": Rooms.how_many,
+    r"What is (\w+) carrying\?": Rooms.carried,
+    r"What did (\w+) give to (\w+)\?": lambda rooms, a, b: rooms.gift("thing", giver=a, taker=b),
+    r"Who gave the (\w+) to (\w+)\?": lambda rooms, thing, b: rooms.gift("giver", thing=thing, taker=b),
+    r"Who gave the (\w+)\?": lambda rooms, thing: rooms.gift("giver", thing=thing),
+    r"Who did (\w+) give the (\w+) to\?": lambda rooms, a, thing: rooms.gift("taker", giver=a, thing=thing),
+    r"Who received the (\w+)\?": lambda rooms, thing: rooms.gift("taker", thing=thing),
+}
 
 
-def where_is_thing(statements: Sequence[str], question: str) -> str | None:
-    rooms, (thing,) = Rooms(statements), match(r"Where is the (\w+)\?", question)
-    holder = rooms.holder.get(thing)
-    return rooms.place(holder) if holder else rooms.lies.get(thing)
-
-
-def where_was_thing(statements: Sequence[str], question: str) -> str | None:
-    thing, place = match(r"Where was the (\w+) before the (\w+)\?", question)
-    trail = Rooms(statements).trail.get(thing, [])
-    before = [a for a, b in pairwise(trail) if b == place]
-    return before[-1] if before else None
-
-
-def who_gave(statements: Sequence[str], question: str) -> str | None:
-    forms: dict[str, Callable[[str, str, str], tuple[tuple[str, ...], str]]] = {
-        r"What did (\w+) give to (\w+)\?": lambda a, thing, b: ((a, b), thing),
-        r"Who gave the (\w+) to (\w+)\?": lambda a, thing, b: ((thing, b), a),
-        r"Who gave the (\w+)\?": lambda a, thing, b: ((thing,), a),
-        r"Who did (\w+) give the (\w+) to\?": lambda a, thing, b: ((a, thing), b),
-        r"Who received the (\w+)\?": lambda a, thing, b: ((thing,), b),
-    }
-    for pattern, roles in forms.items():
-        if found := re.fullmatch(pattern, question):
-            fitting = [reply for known, reply in (roles(*gift) for gift in Rooms(statements).gifts)
-                       if known == found.groups()]  # fmt: skip
-            return fitting[-1] if fitting else None
+def in_rooms(statements: Sequence[str], question: str) -> str | None:
+    """Tasks 1 to 3, 5 to 8 and 11 to 13."""
+    for form, reply in IN_ROOMS.items():
+        if found := re.fullmatch(form, question):
+            return reply(Rooms(statements), *found.groups())
     raise AssertionError(question)
-
-
-def is_person_there(statements: Sequence[str], question: str) -> str | None:
-    person, room = match(r"Is (\w+) in the (\w+)\?", question)
-    place = Rooms(statements).place(person)
-    return place and ("yes" if place == room else "no")
-
-
-def how_many(statements: Sequence[str], question: str) -> str | None:
-    (person,) = match(r"How many objects is (\w+) carrying\?", question)
-    return ("none", "one", "two", "three")[len(Rooms(statements).carried(person))]
-
-
-def what_carried(statements: Sequence[str], question: str) -> str | None:
-    (person,) = match(r"What is (\w+) carrying\?", question)
-    rooms = Rooms(statements)
-    carried = rooms.carried(person)
-    return ",".join(thing for thing in rooms.first_got.get(person, []) if thing in carried) or "nothing"
 
 
 def is_person_known_there(statements: Sequence[str], question: str) -> str | None:
@@ -207,7 +193,6 @@ def where_before(statements: Sequence[str], question: str) -> str | None:
     return before[-1] if before else None
 
 
-MOVES = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 BACK = {"north": "south", "south": "north", "east": "west", "west": "east"}
 
 
@@ -314,8 +299,15 @@ def motive(statements: Sequence[str], question: str) -> str | None:
 
 
 SOLVERS: dict[int, Callable[[Sequence[str], str], str | None]] = {
-    1: where_is_person, 2: where_is_thing, 3: where_was_thing, 4: what_lies, 5: who_gave,
-    6: is_person_there, 7: how_many, 8: what_carried, 9: is_person_known_there, 10: is_person_known_there,
-    11: where_is_person, 12: where_is_person, 13: where_is_person, 14: where_before, 15: fear,
-    16: colour, 17: position, 18: size, 19: path, 20: motive,
-}  # fmt: skip
+    **dict.fromkeys((1, 2, 3, 5, 6, 7, 8, 11, 12, 13), in_rooms),
+    4: what_lies,
+    9: is_person_known_there,
+    10: is_person_known_there,
+    14: where_before,
+    15: fear,
+    16: colour,
+    17: position,
+    18: size,
+    19: path,
+    20: motive,
+}

@@ -87,7 +87,6 @@ def test_a_story_without_a_question_is_left_out(tmp_path):
         ("1 A b.\n1 Where is Mary?\thall\t\n", 2, "question about an empty story"),
         ("1 A b.\n2 Who?\tA\t1\t1\n", 2, "too many tabs: found 3"),
         (b"1 A b.\n2 Caf\xe9 is open.\n", 2, "not UTF-8: byte 0xe9 at offset 12 of the file"),
-        ("1 A b.\n2 C\0 d.\n", 2, "NUL byte"),
     ],
 )
 def test_an_error_in_babis_format_has_its_line(tmp_path, text, line, problem):
@@ -153,7 +152,6 @@ def test_json_lines(tmp_path):
         ({"supporting": [2]}, "supporting points at nothing: found 2"),
         ({"supporting": [-1]}, "supporting points at nothing: found -1"),
         ({"answer": ...}, "missing column: no column 'answer'"),
-        ({"answer": "\ud83d"}, r"incomplete character: found \ud83d without the other half of its pair"),
     ],
 )
 def test_an_error_in_json_lines_has_its_line(tmp_path, changes, problem):
@@ -161,11 +159,9 @@ def test_an_error_in_json_lines_has_its_line(tmp_path, changes, problem):
     assert len(one_bad_row(lambda bad: read_json(file, 0, bad), f"{file}, line 2: {problem}")) == 1
 
 
-def test_other_files_are_refused(tmp_path):
+def test_a_file_of_another_kind_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"unknown kind of file '.csv'; expected .txt, .jsonl, .ndjson, .json"):
         read(written(tmp_path, BABI, "x.csv"))
-    with pytest.raises(DataError, match=r"qa1_x_train.txt: the file is empty"):
-        read(written(tmp_path, ""))
 
 
 # words
@@ -185,24 +181,10 @@ def test_a_list_of_words_is_one_answer():
     assert answer_form("3,") == "3" and answer_form(" ,. ") == ""
 
 
-@pytest.mark.parametrize(
-    ("word", "form"),
-    [
-        ("Kitchen!", "kitchen"),
-        ("المكتب؟", "المكتب"),
-        ("哪里？", "哪里"),
-        ("गया।", "गया"),
-        ("“kitchen”", "kitchen"),
-        ("kitchen…", "kitchen"),
-        ("¿dónde?", "dónde"),
-        ("«(küche).»", "küche"),
-        ("l’été", "l’été"),
-        ("#5", "#5"),
-        ("well-known", "well-known"),
-    ],
-)
-def test_marks_at_both_ends_are_dropped(word, form):
-    assert split_words(word).forms == [form]
+def test_marks_at_both_ends_are_dropped():
+    marked = "Kitchen! المكتب؟ 哪里？ गया। “kitchen” kitchen… ¿dónde? «(küche).» l’été #5 well-known"
+    bare = "kitchen المكتب 哪里 गया kitchen kitchen dónde küche l’été #5 well-known"
+    assert split_words(marked).forms == bare.split()
 
 
 def test_a_mark_alone_belongs_to_the_word_before_it():

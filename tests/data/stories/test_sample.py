@@ -7,7 +7,8 @@ from itertools import islice
 
 import pytest
 
-from tests.data.stories.solver import Asked, answer, read
+from tests.data.stories.solver import Asked, answer, asked
+from tests.data.stories.tiny import real
 from zoo.data.rows import BadRows
 from zoo.data.stories.babi import NAMES, file_name, write_story
 from zoo.data.stories.readers import read_babi
@@ -21,22 +22,9 @@ def first(task: int, count: int, *, seed: int = 3, split: str = "train") -> list
     return list(islice(stories(task, seed=seed, split=split), count))
 
 
-@pytest.fixture
-def official(shared_data):
-    """The path of an official file."""
-
-    def path(task: int, folder: str, split: str):
-        file = shared_data / "babi" / "tasks_1-20_v1-2" / folder / file_name(task, split)
-        if not file.is_file():
-            pytest.skip(f"no {file.name} of {folder} beside the clone (../shared/data/babi)")
-        return file
-
-    return path
-
-
 @cache
 def generated(task: int, seed: int, split: str) -> list[Asked]:
-    return read("".join(map(write_story, questions(task, 1000, seed=seed, split=split))))
+    return asked(questions(task, 1000, seed=seed, split=split))
 
 
 @TASKS
@@ -107,8 +95,8 @@ def test_official_text():
 
 
 @TASKS
-def test_an_official_file_is_written_as_it_was_read(task, official):
-    path = official(task, "en", "test")
+def test_an_official_file_is_written_as_it_was_read(task, shared_data):
+    path = real(shared_data, task, "test")
     assert "".join(map(write_story, read_babi(path, task, BadRows()))) == path.read_text(encoding="ascii")
 
 
@@ -159,8 +147,8 @@ def reply(task: int, statements: list[str], question: str) -> str | None:
     ("folder", "split"), [("en", "train"), ("en", "test"), ("en-10k", "train")]
 )  # their tests are the same
 @TASKS
-def test_official_questions_have_the_answer_that_follows(task, folder, split, official):
-    found = read(official(task, folder, split).read_text(encoding="ascii"))
+def test_official_questions_have_the_answer_that_follows(task, folder, split, shared_data):
+    found = asked(read_babi(real(shared_data, task, split, folder), task, BadRows()))
     assert len(found) == (10_000 if (folder, split) == ("en-10k", "train") else 1000)
     wrong = [q for q in found if answer(task, q.texts(), q.text) != q.answer]
     assert len(wrong) == AMBIGUOUS.get(task, {}).get((folder, split), 0)

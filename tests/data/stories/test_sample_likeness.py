@@ -3,14 +3,18 @@ official training and test sets are from each other."""
 
 import re
 from collections import Counter
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.data.stories.solver import Asked, read
-from zoo.data.stories.babi import NAMES, file_name, write_story
+from tests.data.stories.solver import Asked, asked
+from tests.data.stories.tiny import real
+from zoo.data.rows import BadRows
+from zoo.data.stories.babi import NAMES
+from zoo.data.stories.readers import read_babi
 from zoo.data.stories.samples.babi import questions
+from zoo.data.stories.story import Story
 
 NUMBERS = ("statements before a question", "words of a statement", "questions of a story", "supporting facts",
            "statements since the newest support", "statements since the oldest support")  # fmt: skip
@@ -80,34 +84,27 @@ def distance(name: str, a: Counter, b: Counter) -> float:
 
 
 @pytest.fixture(scope="module")
-def official(shared_data: Path) -> dict[int, list[str]]:
-    """The text of the training and of the test set of each task, 1,000 questions each."""
-    folder = shared_data / "babi" / "tasks_1-20_v1-2" / "en"
-    if not folder.is_dir():
-        pytest.skip("no bAbI beside the clone (../shared/data/babi)")
-    names = {task: [folder / file_name(task, split) for split in ("train", "test")] for task in NAMES}
-    return {task: [path.read_text(encoding="ascii") for path in paths] for task, paths in names.items()}
+def official(shared_data: Path) -> dict[int, list[list[Story]]]:
+    """The stories of the training and of the test set of each task, 1,000 questions each."""
+    splits = ("train", "test")
+    return {task: [list(read_babi(real(shared_data, task, one), task, BadRows())) for one in splits] for task in NAMES}
 
 
 @pytest.fixture(scope="module")
 def natural(official) -> dict[str, float]:
     """By statistic, the largest distance of any task's training set from its test set: what is left to chance."""
     found = dict.fromkeys(STATISTICS, 0.0)
-    for texts in official.values():
-        train, test = (statistics(read(text)) for text in texts)
+    for splits in official.values():
+        train, test = (statistics(asked(stories)) for stories in splits)
         for name in STATISTICS:
             found[name] = max(found[name], distance(name, train[name], test[name]))
     return found
 
 
-def generated(task: int) -> list[Asked]:
-    return read("".join(map(write_story, questions(task, COUNT, seed=0, split="train"))))
-
-
 @pytest.mark.parametrize("task", NAMES)
 def test_a_task_is_like_the_official_one(task, official, natural):
-    real, made = read("".join(official[task])), generated(task)
-    assert vocabulary(made) == vocabulary(real)
-    a, b = statistics(made), statistics(real)
+    found, made = asked(chain(*official[task])), asked(questions(task, COUNT, seed=0, split="train"))
+    assert vocabulary(made) == vocabulary(found)
+    a, b = statistics(made), statistics(found)
     apart = {name: distance(name, a[name], b[name]) for name in STATISTICS}
     assert {name: gap for name, gap in apart.items() if gap > SLACK * natural[name]} == {}

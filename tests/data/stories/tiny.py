@@ -4,6 +4,8 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.data.serving import prepared, written
 from zoo.data.rows import BadRows
 from zoo.data.stories.babi import Babi, file_name
@@ -61,15 +63,28 @@ def read_slowly(file: Path, *, shown: bool = True) -> list[dict[str, Any]]:
     return found
 
 
+def real(shared: Path, task: int, split: str, folder: str = "en") -> Path:
+    """A file of bAbI beside the clone; a test that needs it is skipped where there is none."""
+    file = shared / "babi" / "tasks_1-20_v1-2" / folder / file_name(task, split)
+    if not file.is_file():
+        pytest.skip(f"no {file.name} of {folder} beside the clone (../shared/data/babi)")
+    return file
+
+
 def babi(folder: Path, **options: Any) -> Any:
     """The official files of a folder, ready to serve."""
     return prepared(Babi(source=str(folder), **options))
 
 
-def questions(data: Any, split: str, batch: Any = None) -> list[dict[str, Any]]:
-    """The questions of a batch, or of a whole split, as `read_slowly` gives them, read back from the ids."""
-    part, decode = data.part(split), data.encoder.vocabulary.decode
-    batch = data._collate(part.__getitems__(list(range(len(part))))) if batch is None else batch
+def whole(data: Any, split: str) -> Any:
+    """A split as one batch, in its order."""
+    part = data.part(split)
+    return data._collate(part.__getitems__(list(range(len(part)))))
+
+
+def questions(data: Any, split: str) -> list[dict[str, Any]]:
+    """The questions of a split, as `read_slowly` gives them, read back from the ids."""
+    batch, decode = whole(data, split), data.encoder.vocabulary.decode
     found = []
     for b in range(len(batch)):
         story = zip(batch.words[b], batch.word_mask[b], strict=True)

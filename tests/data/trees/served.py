@@ -1,25 +1,15 @@
 """The trees of a prepared corpus as plain trees, and small files."""
 
+from tests.data.serving import batches
 from zoo.data.rows import BadRows
 from zoo.data.trees.batch import NO_LABEL
 from zoo.data.trees.tree import Tree
 
 
-def prepared(data):
-    """Prepare data and return them."""
-    data.prepare_data()
-    data.setup()
-    return data
-
-
-def loader(data, split):
-    return {"train": data.train_dataloader, "val": data.val_dataloader, "test": data.test_dataloader}[split]()
-
-
 def trees(data, split):
     """The trees of a split in order, with the names of classes as labels, and words as the vocabulary decodes them."""
     found = {}
-    for batch in loader(data, split):
+    for batch in batches(data, split):
         labels = batch.trees.by_tree(batch.label)
         every = zip(batch.index.tolist(), batch.trees.plain(), batch.trees.ids(), labels, strict=True)
         for number, (parent, word), ids, label in every:
@@ -32,7 +22,7 @@ def trees(data, split):
 def pairs(data, split):
     """(first, second, score) of each pair of a split in order; the trees are those of `trees`, without labels."""
     found = {}
-    for batch in loader(data, split):
+    for batch in batches(data, split):
         every = list(zip(batch.trees.plain(), batch.trees.ids(), strict=True))
         sides = [
             Tree(data.encoder.vocabulary.decode(ids), parent, word, [None] * len(parent))
@@ -44,11 +34,6 @@ def pairs(data, split):
     return [found[number] for number in sorted(found)]
 
 
-def folders(cache):
-    """The names of all prepared folders in a cache, and of anything else but locks."""
-    return sorted(str(path.relative_to(cache)) for path in cache.glob("*/*") if path.suffix != ".lock")
-
-
 def folder_of(data):
     """The name of the prepared folder in the cache, which depends on the source and the options."""
     return data._folder(data.open_source()).name
@@ -57,6 +42,17 @@ def folder_of(data):
 def rows(data, split):
     """The rows of a split without their places."""
     return [row._replace(place="") for row in data.open_source().splits[split](BadRows("error"))]
+
+
+def conllu(text):
+    """Sentences in CoNLL-U. Lines of three fields, number, word and head, get the other columns."""
+    lines = []
+    for line in text.split("\n"):
+        if len(fields := line.split()) == 3 and not line.startswith("#"):
+            number, word, head = fields
+            line = "\t".join([number, word, "lemma", "X", "_", "_", head, "dep", "_", "_"])
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def written(folder, **files):

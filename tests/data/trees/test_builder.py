@@ -94,15 +94,11 @@ def test_brackets_that_are_none():
 # A parser
 
 
-@pytest.fixture
-def load(monkeypatch):
-    """Replace the library by one with this `load`, or by none. Parsers that were loaded before are forgotten."""
-
-    def replace(load):
-        monkeypatch.setitem(sys.modules, "spacy", load and SimpleNamespace(load=load))
-
+@pytest.fixture(autouse=True)
+def _other_parsers():
+    """Parsers that were loaded before are forgotten."""
     module.parser.cache_clear()
-    yield replace
+    yield
     module.parser.cache_clear()
 
 
@@ -119,8 +115,8 @@ def no_model(name):
         (lambda name: SimpleNamespace(pipe_names=[]), "this model has no parser, only nothing"),
     ],
 )
-def test_a_parser_that_is_missing(load, found, message):
-    load(found)
+def test_a_parser_that_is_missing(monkeypatch, found, message):
+    monkeypatch.setitem(sys.modules, "spacy", found and SimpleNamespace(load=found))
     with pytest.raises(ConfigError, match=f"^data.trees=spacy:toy: {message}"):
         way("spacy:toy", inside=True)
     with pytest.raises(ConfigError, match=r"^data\.trees=spacy:toy .*need words only at leaves; use one of balanced"):
@@ -151,9 +147,6 @@ def pipeline(monkeypatch):
     model = spacy.blank("en")
     model.add_pipe("heads_by_hand", name="parser")
     monkeypatch.setattr(spacy, "load", lambda name: model)
-    module.parser.cache_clear()
-    yield model
-    module.parser.cache_clear()
 
 
 def test_a_parser_by_its_heads(pipeline):

@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
+from tests.data.serving import batches, prepared
 from tests.data.trees.grown import joined
-from tests.data.trees.served import folders, loader, prepared, trees, written
+from tests.data.trees.served import trees, written
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.own import OwnTrees
 from zoo.data.trees.tree import Tree
@@ -32,11 +33,6 @@ def everywhere(folder, lines):
     return written(folder, train=lines, dev=lines, test=lines)
 
 
-def everything(data):
-    """The trees of all splits together."""
-    return [tree for split in ("train", "val", "test") for tree in trees(data, split)]
-
-
 # Brackets
 
 
@@ -54,8 +50,6 @@ def test_brackets(tmp_path, cache_dir):
         assert tree.label[1:] == ["fair", None] and tree in [parse(line) for line in LINES]  # a bare word has none
     assert data.describe()["splits"]["train"]["labelled_rate"] == pytest.approx(2 / 3)
     assert data.describe()["notes"] == []  # no tree is in two splits
-    other = prepared(own(path, split={"seed": 2}))
-    assert trees(other, "train") != trees(data, "train")
 
 
 def test_any_number_of_children_or_two(tmp_path, cache_dir):
@@ -151,8 +145,8 @@ def test_polarity(tmp_path, cache_dir):
 def test_a_batch_is_drawn_from_all_trees(tmp_path, cache_dir):
     lines = [f"(bad a{n})" for n in range(20)] + [f"(good (fair b{n}) c d e f g h)" for n in range(20)]
     folder = written(tmp_path / "mine", train=lines, dev=lines[:1], test=lines[:1])
-    batches = list(loader(prepared(own(folder, loader={"batch_size": 10})), "train"))
-    assert max(len({len(tree) for tree, _ in batch.trees.plain()}) for batch in batches) == 2
+    drawn = batches(prepared(own(folder, loader={"batch_size": 10})), "train")
+    assert max(len({len(tree) for tree, _ in batch.trees.plain()}) for batch in drawn) == 2
 
 
 # Texts
@@ -168,19 +162,11 @@ def test_texts(tmp_path, cache_dir):
         assert joined(tree) == f"((word{number} is) {number})"
         assert tree.label == [TEXTS[number][1], *[None] * 4]
     assert data.describe()["source"] == f"path: {tmp_path / 'mine.csv'}, 20 texts"
-    assert data.encoder("a b c").built == ("balanced",)
-
-
-def test_texts_that_the_tokenizer_does_not_cut_are_noted(tmp_path, cache_dir):
-    rows = [(f"这部电影{'好坏'[number % 2]}", "good" if number % 2 else "bad") for number in range(20)]
-    path, note = table(tmp_path / "zh.csv", rows), "a training text has 1.0 words on average: data.text.tokenizer=words"
-    for tokenizer in ("words", "characters"):
-        notes = prepared(own(path, trees="balanced", text={"tokenizer": tokenizer})).describe()["notes"]
-        assert any(one.startswith(note) for one in notes) == (tokenizer == "words")
 
 
 def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
-    rows = [{"review": text, "stars": n % 3, "title": f"title {n}"} for n, (text, _) in enumerate(TEXTS)]
+    stars = (0, 1.0, 2)  # 1.0 is the class 1
+    rows = [{"review": text, "stars": stars[n % 3], "title": f"title {n}"} for n, (text, _) in enumerate(TEXTS)]
     for name, some in (("train", rows[:10]), ("valid", rows[10:13]), ("test", rows[13:])):
         (tmp_path / f"my_{name}.jsonl").write_text("\n".join(map(json.dumps, some)))
     columns = {"text_column": "review", "label_column": "stars", "trees": "left"}
@@ -189,17 +175,7 @@ def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
     assert data.spec.classes == ("0", "1", "2")
     assert [joined(tree) for tree in trees(data, "val")] == ["((<unk> is) <unk>)"] * 3
     other = prepared(own(tmp_path, **columns | {"text_column": "title"}))
-    assert len(folders(cache_dir)) == 2 and other.spec.vocabulary_size != data.spec.vocabulary_size
-
-
-def test_one_label_of_texts_has_one_spelling(tmp_path, cache_dir):
-    """json has numbers of both kinds, and NaN where a label is missing."""
-    records = [{"text": text, "label": [1, 1.0, 0, "v1.0", "v1"][n % 5]} for n, (text, _) in enumerate(TEXTS)]
-    records.append({"text": "nothing is known", "label": float("nan")})
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
-    data = prepared(own(tmp_path / "a.jsonl", trees="left", loader={"on_bad_row": "skip"}))
-    assert set(data.spec.classes) == {"0", "1", "v1", "v1.0"}
-    assert data.describe()["skipped"] == {"no label": 1}
+    assert other.spec.vocabulary_size != data.spec.vocabulary_size
 
 
 @pytest.mark.parametrize("trees", ["given", "binarised"])
@@ -208,19 +184,6 @@ def test_texts_have_no_trees(tmp_path, cache_dir, trees):
     message = f"these texts have no trees, and data.trees={trees} .*; data.trees=balanced, left, right or spacy:M"
     with pytest.raises(ConfigError, match=f"^{path}: {message}"):
         own(path, trees=trees).prepare_data()
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [((" ", "good"), "no text: column 'text' holds ' '"), (("fine", " "), "no label: column 'label' holds ' '")],
-)
-def test_rows_that_cannot_be_used(tmp_path, cache_dir, row, problem):
-    path = table(tmp_path / "mine.csv", [*TEXTS, row])
-    with pytest.raises(DataError, match=f"^{path}, line 22: {problem}.*on_bad_row=skip"):
-        own(path, trees="balanced").prepare_data()
-    data = prepared(own(path, trees="balanced", **SKIP))
-    assert sum(data.sizes.values()) == 20
-    assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
 
 
 def test_a_column_that_is_missing(tmp_path, cache_dir):
@@ -243,7 +206,7 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
     data = prepared(own(table(tmp_path / "mine.csv"), trees="spacy:toy"))
     assert set(asked) == {"toy"}
     assert (data.spec.words_inside, data.spec.binary, data.spec.arity) == (True, False, 2)
-    assert {tuple(tree.parent) for tree in everything(data)} == {(-1, 0, 0)}
+    assert {tuple(tree.parent) for tree in trees(data, "train")} == {(-1, 0, 0)}
     assert data.encoder("a b c").built == ("spacy:toy",)
 
 
@@ -261,20 +224,22 @@ def test_trees_from_which_nothing_can_be_learned(tmp_path, cache_dir, lines, mes
     folder = written(tmp_path / "mine", train=lines)
     with pytest.raises(DataError, match=f"^{folder}/?.*: {message}"):
         own(folder).prepare_data()
-    assert folders(cache_dir) == []
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"),
+    ("name", "line", "problem"),
     [
-        ("((fair a) b)", "no label: the root of the tree, 'a b', has none"),
-        ("(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which means no label"),
+        ("train.txt", "((fair a) b)", "no label: the root of the tree, 'a b', has none"),
+        ("train.txt", "(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which means no label"),
+        ("train.csv", " ,good", "no text: column 'text' holds ' '"),
+        ("train.csv", "fine, ", "no label: column 'label' holds ' '"),
     ],
 )
-def test_lines_without_a_labelled_tree(tmp_path, cache_dir, line, problem):
-    folder = written(tmp_path / "mine", train=[*LINES[:4], line, *LINES[4:]])
-    with pytest.raises(DataError, match=f"^{folder}/train.txt, line 5: {problem}.*on_bad_row=skip"):
-        own(folder).prepare_data()
-    data = prepared(own(folder, **SKIP))
+def test_lines_without_a_text_or_a_label_are_bad_rows(tmp_path, cache_dir, name, line, problem):
+    lines = LINES if name == "train.txt" else ["text,label", *map(",".join, TEXTS)]
+    (tmp_path / name).write_text("\n".join([*lines[:4], line, *lines[4:]]))
+    with pytest.raises(DataError, match=f"^{tmp_path}/{name}, line 5: {problem}.*on_bad_row=skip"):
+        own(tmp_path, trees="balanced").prepare_data()
+    data = prepared(own(tmp_path, trees="balanced", **SKIP))
     assert sum(data.sizes.values()) == 20
     assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}

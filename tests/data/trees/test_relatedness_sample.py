@@ -56,13 +56,6 @@ def unordered(tree):
 # Pairs and their trees
 
 
-def test_a_pair_is_a_function_of_the_seed_and_its_number():
-    assert list(generate(9, seed=7)) == SOME[:9]
-    assert words_of(pair(599, seed=7)[1][1]) == SOME[599].second.words[:-1]
-    assert SOME[0] != SOME[1]
-    assert SOME[0] != next(generate(1, seed=8))
-
-
 def test_each_word_but_the_full_stop_is_a_node_of_a_dependency_tree():
     for made in trees_of(SOME):
         assert made.words[-1] == "." and made.words.count(".") == 1

@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.trees.grown import NESTED, any_trees, covered, grown, joined, seen
-from zoo.data.trees.brackets import parse
-from zoo.data.trees.dependency_files import dependency_tree
 from zoo.data.trees.tree import BUILDERS, Tree, binarised, build
 
 MANY = 5000
@@ -82,26 +80,6 @@ def test_from_the_top_is_independent_of_the_numbers_before(nested, draw):
 
 
 # Two children
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("(S (X (Y (Z a))))", "(S a)"),
-        ("(S (X (Y a) (Z b)))", "(S (Y a) (Z b))"),
-        ("(S (A a) (B b) (C c) (D d))", "(S (A a) ( (B b) ( (C c) (D d))))"),
-        ("(S (X (A a) (B b) (C c)) (Y (Z d)))", "(S (X (A a) ( (B b) (C c))) (Y d))"),
-    ],
-)
-def test_two_children_by_hand(text, expected):
-    assert binarised(parse(text)) == parse(expected)
-
-
-@pytest.mark.parametrize(
-    ("heads", "expected"), [([2, 3, 0, 5, 3], "((a b) (c (d e)))"), ([0, 1, 1, 1, 1], "(a (b (c (d e))))")]
-)
-def test_a_word_with_children_becomes_one_of_them(heads, expected):
-    assert joined(binarised(dependency_tree(list("abcde"), heads))) == expected
 
 
 def by_nltk(tree, one=None):
