@@ -182,16 +182,6 @@ def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
     assert_same_gradients(network, weighed(found), weighed(expected))
 
 
-@pytest.mark.parametrize(("size", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])
-def test_a_neighbourhood_holds_the_neighbours_up_to_half_its_size(size, near):
-    attention = model(neighbourhood=size)(pairs()).attention
-    distance = torch.arange(7) - torch.arange(7)[:, None]
-    assert torch.equal(attention["encoder.1"][2, 0] > 0, distance.abs() <= near)
-    distance = torch.arange(8) - torch.arange(8)[:, None]
-    assert torch.equal(attention["decoder.1"][1, 0] > 0, (distance <= 0) & (distance >= -near))
-    assert (attention["source.0"][1, :, :, 0] == 1).all()  # attention to the source is not restricted
-
-
 @pytest.mark.parametrize("tied", ["none", "target", "all"])
 def test_tied_matrices_are_one(tied):
     network = model(tied=tied)
@@ -264,7 +254,6 @@ def test_a_mixture_of_tokens_passes_its_gradient_to_the_step_before_unless_it_is
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        ({"neighbourhood": 0}, "neighbourhood=0: expected a whole number from 1 on"),
         ({"heads": 3}, "8 is not a multiple of 3"),
         ({"hidden_dim": 9, "heads": 3}, "even"),
     ],
