@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.layers.images.test_cells import looks_at, plain, regular, spec_of
+from tests.layers.images.test_cells import images, looks_at, plain, regular, spec_of
 from zoo.data.images.batch import ImageSpec
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.images.encoder import DEVIATION, MEAN, ImageEncoder, image_encoder
@@ -21,10 +21,6 @@ class Itself(ImageEncoder):
 
     def features(self, pixels: Tensor) -> Tensor:
         return pixels
-
-
-def images(count: int = 2, side: int = 16) -> Tensor:
-    return torch.randint(256, (count, 3, side, side), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
 
 
 def test_pixels_are_normalised_as_torchvision_does() -> None:
