@@ -1,5 +1,7 @@
 """Packing against the padded grid it stands for, and against torch's own packing; evaluation and back."""
 
+import pickle
+
 import pytest
 import torch
 from hypothesis import given
@@ -95,6 +97,13 @@ def test_worked_by_hand():
     assert packing.time.tolist() == [0, 0, 2]
     assert packing.flip.tolist() == [2, 1, 0]
     assert packing.last.tolist() == [2, 1]
+
+
+def test_crosses_processes():
+    packing = Packing.of(torch.tensor([[True, True], [True, False]]))
+    again = pickle.loads(pickle.dumps(packing))
+    assert torch.equal(again.cell, packing.cell)
+    assert again.shape == packing.shape
 
 
 @pytest.mark.parametrize("mask", [torch.ones(2, 3), torch.tensor(True)])

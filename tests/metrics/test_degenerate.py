@@ -80,6 +80,7 @@ DEFINED = {
     "CIDEr-D of copies for two images": (CiderD, ["a dog runs fast", "b"], [["a dog runs fast"], ["x y z w"]], 5.0),
     "CIDEr-D where nothing is in common": (CiderD, ["x", "y"], [["a dog"], ["a cat"]], 0.0),
     "BLEU-4 of too short a hypothesis": (CaptionBLEU, ["a red ball"], [["a red ball lies here"]], 0.0),
+    "BLEU-3 where no three words match": (lambda: CaptionBLEU(3), ["a a b"], [["a b b"]], 0.0),
     "BLEU-1 of one word": (lambda: CaptionBLEU(1), ["ball"], [["ball"]], 100.0),
     "BLEU of too short a hypothesis": (CorpusBLEU, ["ein Ball"], ["ein roter Ball liegt hier"], 0.0),
     "chrF of an empty hypothesis": (CorpusChrF, [""], ["ein Ball"], 0.0),
