@@ -46,3 +46,9 @@ def test_equals_the_equations_written_as_loops(keep, monkeypatch):
         v, weights = attend(model.sentence_attention, both_directions(model.sentence_encoder, sentence_vectors))
         torch.testing.assert_close(output.attention["sentence"][b, : len(document)], weights)
         torch.testing.assert_close(output.logits[b], linear(model.classifier, keep * v))
+
+
+def test_max_pooling_has_no_weights_and_no_attention_parameters():
+    model = HAN(FAMILY.spec, **SMALL, word_pooling="max", sentence_pooling="max")
+    assert model(BATCH).attention == {}
+    assert not [name for name, _ in model.named_parameters() if "attention" in name]

@@ -63,6 +63,8 @@ PAIR_OF_LSTMS = 2 * lstm(256, 256)
 NAMES_OF_50 = PAIR_OF_LSTMS + 53 * 256 + linear(2, 256) + linear(256, 51)
 """Two LSTMs, embeddings of 50 positions, begin and two tokens that are never read, points, and 51 classes."""
 MLP = linear(2, 256) + 2 * linear(256, 256)
+SETS = MLP + 2 * 256 + lstm(256, 256) + additive(256)
+"""The network without process and glimpse: also begin and end."""
 PROCESS = lstm(256, 256) + linear(512, 512)
 CAPTIONS_ON_COCO = (
     512 * 512 + 512 + 2 * linear(512, 1800)  # the perceptrons of the first state
@@ -107,6 +109,8 @@ SIZES = {
     ),
     "han": (DocumentSpec(1000, classes=tuple("12345")), {}, 1000 * 200 + 142_105),
     "memn2n, four tables of words and times": (JOINT, {}, 4 * (175 + 50) * 50),
+    "memn2n layer-wise: A, C, B, W and H": (JOINT, {"tying": "layer_wise"}, 2 * 225 * 50 + 2 * 175 * 50 + 50 * 50),
+    "memn2n with one table": (JOINT, {"value": "same"}, 225 * 50),
     "neural_combinatorial": (POINTS, {}, 2 * lstm(128, 128) + 2 * additive(128) + linear(2, 128) + 128 + 128),
     "critic": (POINTS, {}, 2 * lstm(128, 128) + additive(128) + linear(2, 128) + linear(128, 128) + linear(128, 1)),
     # gates of [x; r] and h with one bias, the heads' inputs, the output, the start of reads and of h and c
@@ -123,11 +127,16 @@ SIZES = {
         family_of("relatedness").spec, {}, 30 * 300 + 2 * 300 * 50 + 50 + linear(50, 5)
     ),
     "pointer_net": (POINTS, {}, PAIR_OF_LSTMS + additive(256) + linear(2, 256) + 256 + 256),
+    "pointer_net that reads coordinates": (POINTS, {"embedding_dim": 0}, 2 * lstm(2, 256) + additive(256) + 2 + 256),
     "position_lstm": (points(50), {}, NAMES_OF_50),
     "position_attention: the context is an input of decoder and softmax": (
         points(50), {}, NAMES_OF_50 + additive(256) + 4 * 256 * 256 + 51 * 256
     ),
-    "read_process_write": (POINTS, {}, MLP + 2 * 256 + PROCESS + lstm(256, 256) + 2 * additive(256)),
+    "read_process_write": (POINTS, {}, SETS + additive(256) + PROCESS),
+    "read_process_write without a glimpse": (POINTS, {"glimpses": 0}, SETS + PROCESS),
+    "read_process_write without process: its first state is learned": (
+        POINTS, {"process_steps": 0, "glimpses": 0}, SETS + 2 * 256
+    ),
     "rnnsearch": (
         PairSpec(100, 90, 50, 50), {},
         190 * 620 + 2 * gates(3, 620, 1000) + 1000 * (1000 + 2000 + 1) + 3 * linear(620 + 2000, 1000) + 3 * 1000 * 1000
@@ -136,9 +145,16 @@ SIZES = {
     "rntn: 62,500 in the tensor and 1,250 in the matrix": (TREES, {}, 62_500 + 1_250 + 25 + outside(25, inputs=25)),
     # the paper: 384 M, 64 M of them recurrent; torch's two biases and that of the softmax come on top
     "seq2seq_lstm": (PairSpec(160_000, 80_000, 50, 50), {}, 384_000_000 + 4 * 2 * 2 * 4000 + 80_000),
+    "seq2seq_lstm that shares its LSTMs": (
+        PairSpec(160_000, 80_000, 50, 50), {"shared": True}, 352_000_000 + 4 * 2 * 4000 + 80_000
+    ),
     "show_and_tell": (
         image(1024, 10_000, 1), {"encoder": ENCODER},
         512 * 1024 + 512 * 10_000 + lstm(512, 512) + linear(512, 10_000),
+    ),
+    "show_and_tell with the image at every step": (
+        image(1024, 10_000, 1), {"encoder": ENCODER, "feed": "every_step"},
+        512 * 1024 + 512 * 10_000 + lstm(2 * 512, 512) + linear(512, 10_000),
     ),
     # without the bias of e, which a softmax does not see, and without the second of the two biases in s_t
     "show_attend_tell, the authors' on COCO": (

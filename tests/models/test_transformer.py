@@ -47,9 +47,9 @@ def weighed(logits):
     return (logits * torch.randn(logits.shape, generator=torch.Generator().manual_seed(5), dtype=DOUBLE)).sum()
 
 
-def literal(network, source, target_input):
+def literal(network, source, target_input, neighbourhood):
     """Logits (T, V) and attention of one pair, in lists of vectors. `network` gives the weights and the choices."""
-    pre, size = isinstance(network.encoder_norm, nn.LayerNorm), network.neighbourhood
+    pre = isinstance(network.encoder_norm, nn.LayerNorm)
     dim = network.dim
     weights = {}
 
@@ -92,7 +92,7 @@ def literal(network, source, target_input):
         return lambda x: [last.weight @ torch.clamp(first.weight @ y + first.bias, min=0) + last.bias for y in x]
 
     def near(i, j):
-        return size is None or abs(i - j) <= size // 2
+        return neighbourhood is None or abs(i - j) <= neighbourhood // 2
 
     def embed(embedding, table, ids):
         return [embedding.weight[token] * math.sqrt(dim) + position(table, p) for p, token in enumerate(ids)]
@@ -131,7 +131,7 @@ def test_equals_the_equations_in_loops(way):
     for b in range(len(batch)):
         sizes = {"encoder": int(batch.source_mask[b].sum()), "decoder": int(batch.target_mask[b].sum())}
         source, target = batch.source[b, : sizes["encoder"]], batch.target_input[b, : sizes["decoder"]]
-        logits, weights = literal(network, source.tolist(), target.tolist())
+        logits, weights = literal(network, source.tolist(), target.tolist(), way.get("neighbourhood"))
         rows.append(F.pad(logits, (0, 0, 0, batch.target.shape[1] - len(logits))))
         assert weights.keys() == output.attention.keys()
         for name, expected in weights.items():
