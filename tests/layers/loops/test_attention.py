@@ -6,13 +6,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.families import family_of
+from tests.families import family_of, mask_of
 from tests.models import cells
 from tests.models.equations import assert_the_loop_is_the_steps, exactly, halve
 from tests.models.test_equations import model_of, show_attend_tell
 from zoo.attention import SCORES
 from zoo.data.pairs.batch import PairBatch
 from zoo.layers.loops import additive
+from zoo.layers.loops.attention import TimeSteps
+from zoo.layers.packing import Packing
 from zoo.models import Luong, RNNSearch
 
 PAIRS = family_of("translation")
@@ -104,6 +106,14 @@ def test_no_positions_at_all(make, reads):
     assert output.logits.shape == (0, SPEC.target_size)
     output.logits.sum().backward()
     assert all(part.grad is not None and (part.grad == 0).all() for part in model.parameters())
+
+
+def test_a_grid_of_packed_rows_and_the_state_before():
+    packing = Packing.of(mask_of([2, 0, 3]))  # in time: rows 2 and 0, rows 2 and 0, row 2
+    time_steps, packed = TimeSteps.of(packing), torch.arange(1.0, 6.0)[:, None]
+    assert time_steps.grid(packed)[..., 0].tolist() == [[1, 3, 5], [2, 4, 0]]
+    assert time_steps.previous(torch.tensor([[-1.0], [-2.0]]), packed)[:, 0].tolist() == [-1, -2, 1, 2, 3]
+    assert [tuple(part.shape) for (part,) in time_steps.steps(packed)] == [(2, 1), (2, 1), (1, 1)]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 100], ids="{} rows".format)
