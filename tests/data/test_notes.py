@@ -150,13 +150,6 @@ def test_runs_of_numbers_by_hand():
     assert spread(np.zeros(0, int), np.zeros(0, int)).tolist() == []
 
 
-def test_too_few_documents_for_their_classes(tmp_path, cache_dir):
-    few = table(tmp_path / "a.csv", [(f"text {n}", n % 5) for n in range(6)])
-    message = r"too few documents \(6\) to draw val and test from them and to train on each of 5 classes; set a file"
-    with pytest.raises(DataError, match=message):
-        own(few)
-
-
 def test_twenty_rows_with_a_class_of_one(tmp_path, cache_dir):
     rows = [(f"the text {n} and more of the same", "a" if n % 2 else "b") for n in range(19)] + [("the rare one", "c")]
     data = own(table(tmp_path / "a.csv", rows), text={"minimum_frequency": None})

@@ -123,34 +123,30 @@ def test_start_leaves_out_what_was_seen_in_that_epoch_only(options):
     assert list(resumed) == list(whole)
 
 
-def test_lightning_reaches_set_epoch():
-    from lightning.fabric.utilities.data import _set_sampler_epoch
-    from torch.utils.data import DataLoader
-
-    batches = Bucketed(range(10), batch_size=2)
-    _set_sampler_epoch(DataLoader(list(range(10)), batch_sampler=batches), 7)
-    assert batches.epoch == 7
+@pytest.mark.parametrize("order", [Bucketed, lambda lengths, **options: InOrder(len(lengths), **options)])
+@pytest.mark.parametrize(
+    ("batch_size", "world_size", "reason"),
+    [(2, 3, r"data\.loader\.batch_size=2 is too small"), (64, 11, "there are too few")],
+)
+def test_what_cannot_be_shared_is_refused(order, batch_size, world_size, reason):
+    message = rf"10 examples cannot give each of {world_size} processes one in every step; {reason}"
+    with pytest.raises(ConfigError, match=message):
+        order(range(10), batch_size=batch_size, world_size=world_size)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"batch_size": 2, "world_size": 3},
-            r"10 examples cannot .* 3 processes one in every step; .*batch_size=2 is too",
-        ),
-        ({"batch_size": 64, "world_size": 11}, r"10 examples cannot give each of 11 processes .*; there are too few"),
         ({"max_tokens": 12}, r"data\.loader\.max_tokens=12 is too small: the longest has 9 tokens; set 27 or more"),
         ({"max_tokens": 30, "world_size": 4}, r"the longest has 9 tokens; set 81 or more"),
         ({"max_tokens": 5, "nouns": PairData.nouns}, r"^10 pairs .* is too small"),
     ],
 )
-def test_what_cannot_be_is_refused(options, message):
+def test_too_few_tokens_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         Bucketed(range(10), **options)
-    if "max_tokens" in options:
-        enough = 9 * (2 * options.get("world_size", 1) + 1)
-        assert len(Bucketed(range(10), **options | {"max_tokens": enough})) > 0
+    enough = 9 * (2 * options.get("world_size", 1) + 1)
+    assert len(Bucketed(range(10), **options | {"max_tokens": enough})) > 0
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 2, "max_tokens": 100}])
@@ -236,13 +232,6 @@ def test_each_row_continues_the_row_of_the_batch_before(size, batch_size, world)
         assert [whole[rank::world] for rank in range(world)] == shares  # the same batch on any number of processes
     ranks[0].set_epoch(3)
     assert list(ranks[0]) == parts[0]
-
-
-def test_in_order_refuses_what_cannot_be_shared():
-    with pytest.raises(ConfigError, match=r"3 examples cannot give each of 4 processes one .* too few"):
-        InOrder(3, batch_size=64, world_size=4)
-    with pytest.raises(ConfigError, match=r"data\.loader\.batch_size=2 is too small"):
-        InOrder(30, batch_size=2, world_size=4)
 
 
 def test_a_stream_is_read_in_order_in_training_and_evaluation(cache_dir):

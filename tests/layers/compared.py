@@ -3,6 +3,8 @@
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM
@@ -20,6 +22,18 @@ def pair(cell, *sizes, dtype=DOUBLE, kernel="auto", **settings):
     ours = cell(*sizes, kernel=kernel, **settings).to(dtype)
     ours.load_state_dict(theirs.state_dict())
     return ours, theirs
+
+
+class Written(TorchDispatchMode):
+    """Counts the numbers that operations write."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        found = function(*arguments, **(options or {}))
+        if not any(result.alias_info for result in function._schema.returns):  # a view writes nothing
+            self.count += sum(part.numel() for part in tree_leaves(found) if isinstance(part, torch.Tensor))
+        return found
 
 
 def as_tuple(state):

@@ -25,15 +25,6 @@ def test_products_from_both_sides() -> None:
         torch.testing.assert_close(sparse.transposed_times(left), left @ dense)
 
 
-@pytest.mark.parametrize("vectors", [1, 2])
-def test_gradients(vectors: int) -> None:
-    sparse, _ = bags()
-    right = torch.randn(vectors, 6, dtype=torch.double, requires_grad=True)
-    left = torch.randn(vectors, 4, dtype=torch.double, requires_grad=True)
-    assert torch.autograd.gradcheck(sparse.times, right)
-    assert torch.autograd.gradcheck(sparse.transposed_times, left)
-
-
 @pytest.mark.parametrize("vectors", [1, 3])
 def test_a_matrix_without_an_entry_is_zero(vectors: int) -> None:
     none = torch.zeros(0, dtype=torch.long)

@@ -99,17 +99,6 @@ def test_worked_by_hand():
     assert packing.last.tolist() == [2, 1]
 
 
-def test_gradients_reach_real_positions_only():
-    mask = torch.tensor([[True, False], [True, True]])
-    grid = torch.ones(2, 2, 3, requires_grad=True)
-    packing = Packing.of(mask)
-    (packing.unpack(packing.pack(grid)) * 2).sum().backward()
-    assert torch.equal(grid.grad, 2.0 * mask[..., None].expand(2, 2, 3))
-    packed = torch.ones(3, 3, requires_grad=True)
-    packing.sum(packed)[1].sum().backward()
-    assert torch.equal(packed.grad, (packing.row == 1).float()[:, None].expand(3, 3))
-
-
 def test_crosses_processes():
     packing = Packing.of(torch.tensor([[True, True], [True, False]]))
     again = pickle.loads(pickle.dumps(packing))

@@ -6,7 +6,6 @@ import weakref
 import pytest
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.families import mask_of
 from tests.layers.compared import (
@@ -14,6 +13,7 @@ from tests.layers.compared import (
     DOUBLE,
     MIX,
     REFERENCE,
+    Written,
     as_tuple,
     assert_equal,
     assert_same,
@@ -213,33 +213,18 @@ def test_torch_compile_leaves_the_loop_alone(cell):
     assert not any("index_select" in target or "addmm" in target for target in seen)
 
 
-class CountedBytes(TorchDispatchMode):
-    """Adds up the bytes of every new tensor."""
-
-    def __init__(self):
-        super().__init__()
-        self.total = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        if all(value.alias_info is None for value in function._schema.returns):
-            tensors = result if isinstance(result, (tuple, list)) else (result,)
-            self.total += sum(t.numel() * t.element_size() for t in tensors if isinstance(t, torch.Tensor))
-        return result
-
-
-def backward_bytes(module, steps):
+def written_by_backward(module, steps):
     packing = Packing.of(torch.ones(2, steps, dtype=torch.bool))
     output, _ = module(torch.randn(2 * steps, 8), packing)
-    with CountedBytes() as counted:
+    with Written() as written:
         output.sum().backward()
-    return counted.total
+    return written.count
 
 
 @pytest.mark.parametrize(("cell", "form"), [(LSTM, {}), (GRU, {}), (GRU, {"reset": "before"})])
 def test_the_memory_of_backward_grows_with_the_length_and_not_with_its_square(cell, form):
     module = cell(8, 8, bidirectional=True, kernel="loop", **form)
-    assert backward_bytes(module, 400) < 4.5 * backward_bytes(module, 100)
+    assert written_by_backward(module, 400) < 4.5 * written_by_backward(module, 100)
 
 
 def test_nothing_is_kept_without_gradients(cell):

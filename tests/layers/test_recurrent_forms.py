@@ -7,6 +7,7 @@ import torch
 
 from tests.families import mask_of
 from tests.layers.compared import CELLS, DOUBLE, MIX, as_tuple, assert_equal, assert_same, of_rows, run_ours
+from tests.models.equations import sigmoid
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM
 
@@ -17,10 +18,6 @@ OWN_FORMS = [form for form in FORMS if form != ("after", "keep")]
 def gru(*sizes, dtype=DOUBLE, **settings):
     torch.manual_seed(0)
     return GRU(*sizes, **settings).to(dtype)
-
-
-def sigmoid(x):
-    return 1 / (1 + (-x).exp())
 
 
 def one_step(module, suffix, x, h, context=None):

@@ -64,29 +64,20 @@ def split(reference):
     return [row["hyp"] for row in reference["corpus"]], [row["refs"] for row in reference["corpus"]]
 
 
-def test_the_values_of_coco_caption(reference):
+def test_bleu_is_that_of_coco_caption(reference):
     hypotheses, references = split(reference)
     for order in (1, 2, 3, 4):
         found = scored(CaptionBLEU(order), hypotheses, references)
         assert found == pytest.approx(100 * reference["bleu"][order - 1], rel=1e-9)  # it adds 1e-9 to each count
-    assert scored(RougeL(), hypotheses, references) == pytest.approx(100 * reference["rouge_l"], rel=1e-14)
-    assert scored(CiderD(), hypotheses, references) == pytest.approx(reference["cider_d"], rel=1e-14)
 
 
-def test_the_values_of_coco_caption_for_each_caption(reference):
-    pairs = list(zip(*split(reference), strict=True))
+def test_rouge_and_cider_of_each_caption_are_those_of_coco_caption(reference):
+    pairs = zip(*split(reference), strict=True)
     words = [(ours.split(), [text.split() for text in several]) for ours, several in pairs]
     assert [rouge_l(*pair) for pair in words] == pytest.approx(reference["rouge_l_each"], rel=1e-14)
     theirs = [several for _, several in words]
     each = cider_d([ours for ours, _ in words], range(len(words)), theirs, DocumentFrequency(theirs))
     assert each.tolist() == pytest.approx(reference["cider_d_each"], rel=1e-13)
-    for order in (1, 2, 3, 4):
-        for (ours, several), right in zip(pairs, reference["bleu_each"][order - 1], strict=True):
-            found = scored(CaptionBLEU(order), [ours], [several])
-            if found:
-                assert found == pytest.approx(100 * right, rel=1e-6)
-            else:  # it adds 1e-15 to no match, and takes up to the fourth root
-                assert right < 0.02
 
 
 def test_bleu_is_nltks():
@@ -107,12 +98,6 @@ def test_the_shorter_of_two_equally_near_references_gives_the_length():
     for several in ([eight + " i", "a b c d e f g"], ["a b c d e f g", eight + " i"]):
         assert scored(CaptionBLEU(4), [eight], [several]) == pytest.approx(100)
     assert scored(CaptionBLEU(1), [eight], [[eight + " i"]]) == pytest.approx(100 * math.exp(1 - 9 / 8))
-
-
-def test_bleu_by_hand():
-    """a a b of 3 words beside "a b": precisions 2/3 and 1/2, not too short; then nothing matches three."""
-    for order, right in ((1, 2 / 3), (2, math.sqrt(1 / 3)), (3, 0)):
-        assert scored(CaptionBLEU(order), ["a a b"], [["a b"]]) == pytest.approx(100 * right)
 
 
 def test_bleu_of_all_orders_counts_a_batch_once(monkeypatch):

@@ -1,7 +1,4 @@
-"""Polygons, triangles and tours, by numbers worked by hand and by brute force."""
-
-from fractions import Fraction
-from itertools import combinations, permutations
+"""The orientation of three points, and the area and simplicity of polygons, by hand and by scipy."""
 
 import numpy as np
 import pytest
@@ -65,42 +62,3 @@ def test_simple_polygons(polygon, simple):
     for turn in range(len(polygon)):
         assert is_simple(np.roll(polygon, turn, 0)) is simple
         assert is_simple(np.roll(polygon, turn, 0)[::-1]) is simple
-
-
-def meet_exactly(a, b, c, d):
-    """Whether two segments meet, by solving for the point in whole numbers."""
-    (ax, ay), (bx, by), (cx, cy), (dx, dy) = ([Fraction(int(x)) for x in p] for p in (a, b, c, d))
-    ux, uy, vx, vy = bx - ax, by - ay, dx - cx, dy - cy
-    det = ux * vy - uy * vx
-    if det:
-        s = ((cx - ax) * vy - (cy - ay) * vx) / det
-        t = ((cx - ax) * uy - (cy - ay) * ux) / det
-        return 0 <= s <= 1 and 0 <= t <= 1
-    if (cx - ax) * uy != (cy - ay) * ux:
-        return False
-    one, other = sorted([(ax, ay), (bx, by)]), sorted([(cx, cy), (dx, dy)])
-    return max(one[0], other[0]) <= min(one[1], other[1])
-
-
-def test_simple_polygons_by_brute_force_on_a_grid():
-    """Every order of random points of a coarse grid, where touching and lying in line is the rule."""
-    random = np.random.default_rng(1)
-    seen = set()
-    for _ in range(12):
-        cells = random.choice(16, 5, replace=False)
-        points = np.stack([cells // 4, cells % 4], 1).astype(float)
-        for row in permutations(range(1, 5)):
-            polygon = points[[0, *row]]
-            edges = [(polygon[i], polygon[(i + 1) % 5]) for i in range(5)]
-            right = True
-            for i, j in combinations(range(5), 2):
-                if (j - i) % 5 in (1, 4):
-                    first, second = (i, j) if (j - i) % 5 == 1 else (j, i)
-                    (a, b), (_, c) = edges[first], edges[second]
-                    in_line = (b[0] - a[0]) * (c[1] - a[1]) == (b[1] - a[1]) * (c[0] - a[0])
-                    right &= not (in_line and np.dot(a - b, c - b) > 0)
-                else:
-                    right &= not meet_exactly(*edges[i], *edges[j])
-            assert is_simple(polygon) is right
-            seen.add(right)
-    assert seen == {True, False}

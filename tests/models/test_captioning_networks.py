@@ -3,7 +3,6 @@ words, which is held to its equations."""
 
 import math
 import re
-from dataclasses import replace
 
 import pytest
 import torch
@@ -15,7 +14,7 @@ from tests.models.equations import assert_equal, assert_same_gradients, drop_all
 from tests.models.test_equations import caption_rnnsearch, model_of, show_and_tell, show_attend_tell
 from tests.models.test_transformer import only_norms
 from zoo.data.pairs.batch import PairBatch, PairSpec
-from zoo.models import CaptionTransformer, ShowAttendTell, Transformer
+from zoo.models import CaptionTransformer, Transformer
 from zoo.run.compose import compose
 
 SIZES = {"hidden_dim": 8, "layers": 2, "heads": 2, "feedforward_dim": 12, "dropout": 0.0}
@@ -134,15 +133,6 @@ def test_a_key_as_wide_as_the_state_is_a_projection_of_its_cell(score):
     assert not list(model_of(caption_rnnsearch).key.parameters())
 
 
-def test_stored_halves_are_read_in_full_precision():
-    model, batch = model_of(caption_rnnsearch).float(), batch_of()
-    found, expected = (
-        model(replace(batch, image=one)).logits for one in (batch.image.half(), batch.image.half().float())
-    )
-    assert torch.equal(found, expected)
-    assert expected.dtype == torch.float32
-
-
 @pytest.mark.parametrize("data", ["flickr8k", "flickr30k", "coco"])
 def test_the_papers_runs_weigh_their_terms_beside_a_mean_over_words(data):
     """The weights are those of the authors' code for a likelihood summed over a caption, divided by the number of words
@@ -162,15 +152,3 @@ def test_the_papers_runs_weigh_their_terms_beside_a_mean_over_words(data):
             assert run.model.hard.divide_by == "nothing"
         if run.hydra.runtime.choices.optimizer == "rmsprop_graves":
             assert run.optimizer.eps * words**2 == pytest.approx(1e-4, rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"gate": "scaler"}, "gate=scaler: expected scalar, vector or none.*did you mean 'scalar'"),
-        ({"hard": {"rewards": 1.0}}, "rewards: unknown key; did you mean reward"),
-    ],
-)
-def test_an_unknown_name_is_named(settings, said):
-    with pytest.raises(ValueError, match=said):
-        ShowAttendTell(SPEC, encoder=ENCODER, **settings)

@@ -9,13 +9,12 @@ import torch
 
 from tests.catalogue import MODELS
 from tests.families import family_of
-from tests.models.cells import ENCODER, PIXELS, SMALL, TRAINED
+from tests.models.cells import ENCODER, PIXELS, TRAINED
 from tests.models.equations import assert_deviation, assert_orthogonal, glorot
 from tests.models.test_tree_networks import DEPENDENCIES
 from zoo.data.cloze.batch import ClozeSpec
 from zoo.data.images.batch import ImageSpec
 from zoo.data.pairs.batch import PairSpec
-from zoo.models import ShowAttendTell
 
 PAIRS = PairSpec(400, 500, 9, 9)
 QUESTIONS = ClozeSpec(vocabulary_size=500, blank=2)
@@ -109,6 +108,7 @@ def rnnsearch(paper):
 
 def show_attend_tell(paper):
     return {
+        "^encoder.parts": one,
         "bias": zero,
         "decoder_state": ORTHOGONAL[4],
         "^initial.weight|deep_key": orthogonal if paper else xavier,
@@ -224,7 +224,7 @@ for paper in (False, True):
     attends = many | {"attention_dim": 70}
     STARTS[f"rnnsearch {way}"] = PAIRS, attends, rnnsearch(paper)
     STARTS[f"caption_rnnsearch {way}"] = MANY, WIDE | attends, rnnsearch(paper)
-    options = SIZES | way | {"encoder": ENCODER, "attention_dim": 70, "energy": "deep_tanh", "gate": "vector"}
+    options = SIZES | way | {"encoder": TRAINED, "attention_dim": 70, "energy": "deep_tanh", "gate": "vector"}
     STARTS[f"show_attend_tell {way}"] = CELLS, options, show_attend_tell(paper)
 for positions in ("sinusoidal", "learned"):
     narrow = {"hidden_dim": 64, "layers": 1, "heads": 4, "feedforward_dim": 96, "positions": positions}
@@ -243,8 +243,3 @@ def test_start(name):
             rule(weight.detach())
         except AssertionError as error:
             raise AssertionError(f"{parameter} does not start so") from error
-
-
-def test_an_image_encoder_starts_by_itself():
-    model = ShowAttendTell(PIXELS, encoder=SMALL, init="paper", **SIZES)
-    assert model.encoder.convolutions[0].weight.std() > 0.05

@@ -47,9 +47,9 @@ def weighed(logits):
     return (logits * torch.randn(logits.shape, generator=torch.Generator().manual_seed(5), dtype=DOUBLE)).sum()
 
 
-def literal(network, source, target_input):
+def literal(network, source, target_input, neighbourhood):
     """Logits (T, V) and attention of one pair, in lists of vectors. `network` gives the weights and the choices."""
-    pre, size = isinstance(network.encoder_norm, nn.LayerNorm), network.neighbourhood
+    pre = isinstance(network.encoder_norm, nn.LayerNorm)
     dim = network.dim
     weights = {}
 
@@ -92,7 +92,7 @@ def literal(network, source, target_input):
         return lambda x: [last.weight @ torch.clamp(first.weight @ y + first.bias, min=0) + last.bias for y in x]
 
     def near(i, j):
-        return size is None or abs(i - j) <= size // 2
+        return neighbourhood is None or abs(i - j) <= neighbourhood // 2
 
     def embed(embedding, table, ids):
         return [embedding.weight[token] * math.sqrt(dim) + position(table, p) for p, token in enumerate(ids)]
@@ -131,7 +131,7 @@ def test_equals_the_equations_in_loops(way):
     for b in range(len(batch)):
         sizes = {"encoder": int(batch.source_mask[b].sum()), "decoder": int(batch.target_mask[b].sum())}
         source, target = batch.source[b, : sizes["encoder"]], batch.target_input[b, : sizes["decoder"]]
-        logits, weights = literal(network, source.tolist(), target.tolist())
+        logits, weights = literal(network, source.tolist(), target.tolist(), way.get("neighbourhood"))
         rows.append(F.pad(logits, (0, 0, 0, batch.target.shape[1] - len(logits))))
         assert weights.keys() == output.attention.keys()
         for name, expected in weights.items():
@@ -180,16 +180,6 @@ def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
     found = network(batch, need_weights=need_weights).logits
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
     assert_same_gradients(network, weighed(found), weighed(expected))
-
-
-@pytest.mark.parametrize(("size", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])
-def test_a_neighbourhood_holds_the_neighbours_up_to_half_its_size(size, near):
-    attention = model(neighbourhood=size)(pairs()).attention
-    distance = torch.arange(7) - torch.arange(7)[:, None]
-    assert torch.equal(attention["encoder.1"][2, 0] > 0, distance.abs() <= near)
-    distance = torch.arange(8) - torch.arange(8)[:, None]
-    assert torch.equal(attention["decoder.1"][1, 0] > 0, (distance <= 0) & (distance >= -near))
-    assert (attention["source.0"][1, :, :, 0] == 1).all()  # attention to the source is not restricted
 
 
 @pytest.mark.parametrize("tied", ["none", "target", "all"])
@@ -264,7 +254,6 @@ def test_a_mixture_of_tokens_passes_its_gradient_to_the_step_before_unless_it_is
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        ({"neighbourhood": 0}, "neighbourhood=0: expected a whole number from 1 on"),
         ({"heads": 3}, "8 is not a multiple of 3"),
         ({"hidden_dim": 9, "heads": 3}, "even"),
     ],

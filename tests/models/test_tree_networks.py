@@ -242,12 +242,6 @@ def test_over_a_chain_a_tree_lstm_is_the_lstm():
     assert_equal(found, model.head.classifier(states))
 
 
-def test_the_trees_choose_the_composition():
-    assert TreeLSTM(FAMILY.spec).n_ary
-    assert not TreeLSTM(DEPENDENCIES).n_ary
-    assert not TreeLSTM(FAMILY.spec, composition="child_sum").n_ary
-
-
 @pytest.mark.parametrize("composition", ["n_ary", "child_sum"])
 def test_a_chain_of_five_hundred_words(composition):
     """No recursion limit, and the last word still counts at the root where nothing is forgotten."""

@@ -60,6 +60,7 @@ def test_a_set_is_moved_and_scaled_alike_on_both_axes(rows, stretch):
         ("hull", [*TRIANGLE, TRIANGLE[1]], "points 2 and 4 are the same"),
         ("hull", [(0, 0), (1e9, 0), (5e8, 5e8), (5e8, 5e8 + 1)], "points 3 and 4 are the same, or too near to"),
         ("order", [0.5, 0.1, 0.5], "points 1 and 3 are the same"),
+        ("tour", [(0, 0)] * 4, "at one place"),
         ("hull", [(0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.7, 0.7)], "all 4 points lie on a line, where there is no h"),
         ("triangulation", [(500000.1, 1), (500000.1, 2), (500000.1, 4)], "lie on a line, where there is no triang"),
         ("hull", [(0, 0), (1, float("nan")), (1, 1)], "coordinate 2 of point 2 is nan; expected a number"),
@@ -76,8 +77,8 @@ def test_what_is_no_set_is_named(goal, given, said):
         PointEncoder(goal)([TRIANGLE if GOALS[goal].width == 2 else [0.1, 0.2], given])
 
 
-def test_points_on_a_line_have_a_tour_and_an_order():
-    assert len(PointEncoder("tour")([[(0, 0), (0.5, 0.5), (1, 1)]])) == 1
+def test_points_on_a_line_or_at_one_place_have_a_tour():
+    assert len(PointEncoder("tour")([[(0, 0), (0.5, 0.5), (0.5, 0.5), (1, 1)]])) == 1
 
 
 def test_the_encoder_travels_as_plain_data():

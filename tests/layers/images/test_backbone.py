@@ -13,7 +13,7 @@ from torchvision import models
 from torchvision.transforms import v2
 
 from tests.catalogue import ROOT
-from tests.layers.images.test_cells import spec_of
+from tests.layers.images.test_cells import images, spec_of
 from zoo.errors import ConfigError
 from zoo.layers.images import weights as image_weights
 from zoo.layers.images.backbone import Backbone
@@ -22,10 +22,6 @@ from zoo.layers.pretrained import not_pretrained
 
 NAME = "shufflenet_v2_x0_5"
 """The smallest of all."""
-
-
-def images(side: int = 64, count: int = 2) -> Tensor:
-    return torch.randint(256, (count, 3, side, side), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
 
 
 def normalised(encoder: ImageEncoder, shown: Tensor) -> Tensor:

@@ -90,6 +90,11 @@ def spec_of(grid: tuple[int, int], side: int = 224, **other) -> ImageSpec:
     return ImageSpec(**facts | other, grid=grid)
 
 
+def images(side: int = 64) -> Tensor:
+    """Two images of random pixels."""
+    return torch.randint(256, (2, 3, side, side), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
 def test_by_hand() -> None:
     """The first convolution and the pool of a ResNet, a patch of a ViT, AlexNet's first convolution."""
     assert Cells(224).through(7, 2, 3) == Cells(112, 2, 0.0)

@@ -2,11 +2,9 @@
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from tests.families.trees import random_trees
-from tests.layers.compared import assert_equal
+from tests.layers.compared import Written
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
 from zoo.layers.trees.forest import Forest
@@ -14,26 +12,6 @@ from zoo.layers.trees.forest import Forest
 
 def forest_of_binary():
     return random_trees([1, 6, 0, 13, 2], 1).forest
-
-
-def one_by_one(forest, leaves, compose):
-    states = list(leaves)
-    pairs = forest.child.view(-1, 2).tolist()
-    for left, right in pairs:
-        states.append(compose(torch.stack([states[left], states[right]])[None])[0])
-    return torch.stack(states)
-
-
-def test_equals_the_definition_with_gradients():
-    forest = forest_of_binary()
-    torch.manual_seed(0)
-    weight, other = (torch.randn(4, 8, dtype=torch.double, requires_grad=True) for _ in range(2))
-    bias = torch.randn(4, dtype=torch.double, requires_grad=True)
-    leaves = torch.randn(forest.leaves, 4, dtype=torch.double, requires_grad=True)
-    first, second = Product(weight), Product(other)
-    found = climb(forest, leaves, lambda c: (first(c.flatten(1)) + bias).tanh() * second(c.flatten(1)))
-    expected = one_by_one(forest, leaves, lambda c: (c.flatten(1) @ weight.T + bias).tanh() * (c.flatten(1) @ other.T))
-    assert_equal((found,), (expected,), weight, other, bias, leaves)
 
 
 def test_a_second_way_back_gives_the_same():
@@ -94,18 +72,6 @@ def test_a_forest_of_single_nodes_leaves_no_weight_without_a_gradient():
     assert [gradient.unique().tolist() for gradient in gradients] == [[1], [0], [0]]
 
 
-class Written(TorchDispatchMode):
-    """Counts the numbers that operations write."""
-
-    count = 0
-
-    def __torch_dispatch__(self, function, types, arguments=(), options=None):
-        found = function(*arguments, **(options or {}))
-        if not any(result.alias_info for result in function._schema.returns):  # a view writes nothing
-            self.count += sum(part.numel() for part in tree_leaves(found) if isinstance(part, torch.Tensor))
-        return found
-
-
 def test_the_way_back_is_linear_in_the_nodes():
     """A chain: what a height writes on the way back does not grow with the forest."""
 
@@ -137,17 +103,6 @@ def test_half_precision_is_walked_in_float32():
 DOUBLE = {"dtype": torch.double, "requires_grad": True}
 
 
-@pytest.mark.parametrize("gates", [4, 5])
-@pytest.mark.parametrize("shared", [True, False])
-def test_n_ary_derivatives(gates, shared):
-    forest = random_trees([3, 0, 1, 5], 2).forest
-    inner = len(forest) - forest.leaves
-    torch.manual_seed(0)
-    leaves, at = [torch.randn(3, 2, **DOUBLE) for _ in range(2)], torch.randint(3, (forest.leaves,))
-    table, weight = torch.randn(1 if shared else inner, 2 * gates, **DOUBLE), torch.randn(2 * gates, 4, **DOUBLE)
-    assert torch.autograd.gradcheck(lambda h, c, t, w: tree_lstm(forest, (h, c), at, t, w), (*leaves, table, weight))
-
-
 @pytest.fixture
 def memory_of_nan():
     """New tensors hold NaN until something is written into them."""
@@ -168,17 +123,6 @@ def test_a_missing_child_has_a_state_of_zero():
     upper = 0.5 * u + 0.5 * lower
     expected = torch.stack([ones[0, 0], ones[0, 0], 0.5 * lower.tanh(), 0.5 * upper.tanh()])
     torch.testing.assert_close(h[:, 0], expected)
-
-
-@pytest.mark.parametrize("gates", [2, 3])
-@pytest.mark.parametrize("shared", [True, False])
-def test_child_sum_derivatives(gates, shared):
-    forest = Forest.of([-1, 0, 0, 0, 2, -1, -1, 0], [5, 1, 2])
-    inner = len(forest) - forest.leaves
-    torch.manual_seed(0)
-    sizes = [(len(forest), 2 * gates), (2 * gates, 2), (1 if shared else inner, 2), (2, 2)]
-    inputs = tuple(torch.randn(*size, **DOUBLE) for size in sizes)
-    assert torch.autograd.gradcheck(lambda *parts: ChildSumTreeLSTM(forest)(*parts), inputs)
 
 
 def test_a_star_of_two_hundred_children():
