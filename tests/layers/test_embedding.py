@@ -39,6 +39,16 @@ def test_sinusoids_by_hand():
     assert found[0].tolist() == [0, 1, 0, 1]
 
 
+def test_an_offset_is_a_rotation_of_each_pair():
+    # PE(p + k) is a linear function of PE(p), the paper's reason for sines (section 3.5)
+    positions = SinusoidalPositions(6).double()
+    pairs = positions(torch.arange(20)).view(20, 3, 2)
+    for pair, frequency in enumerate([1.0, 10_000 ** (-2 / 6), 10_000 ** (-4 / 6)]):
+        angle = torch.tensor(5 * frequency, dtype=DOUBLE)
+        rotation = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()]).view(2, 2)
+        torch.testing.assert_close(pairs[5:, pair], pairs[:-5, pair] @ rotation, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("dtype", "error"), [(torch.float16, 1e-3), (torch.bfloat16, 5e-3), (torch.float32, 3e-4), (DOUBLE, 0)]
 )

@@ -100,6 +100,12 @@ def test_the_shorter_of_two_equally_near_references_gives_the_length():
     assert scored(CaptionBLEU(1), [eight], [[eight + " i"]]) == pytest.approx(100 * math.exp(1 - 9 / 8))
 
 
+def test_bleu_by_hand():
+    """a a b of 3 words beside "a b": precisions 2/3 and 1/2, not too short; then nothing matches three."""
+    for order, right in ((1, 2 / 3), (2, math.sqrt(1 / 3)), (3, 0)):
+        assert scored(CaptionBLEU(order), ["a a b"], [["a b"]]) == pytest.approx(100 * right)
+
+
 def test_bleu_of_all_orders_counts_a_batch_once(monkeypatch):
     calls = Counter()
     extract = module.BLEU._extract_corpus_statistics

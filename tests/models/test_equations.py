@@ -28,6 +28,7 @@ from tests.models.equations import (
 from tests.models.variants import VARIANTS
 from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.models import CaptionRNNSearch, EncoderDecoder, Luong, RNNSearch, Seq2SeqLSTM, ShowAndTell, ShowAttendTell
+from zoo.models.seq2seq_lstm import reversed_words
 
 PAIRS = family_of("translation")
 REACH = 2
@@ -287,3 +288,9 @@ def test_dropout_acts_where_the_loops_have_it_in_training_alone(slow, way, monke
     model, plain = (model_of(slow, dropout=rate, **way) for rate in (0.5, 0.0))
     without_targets = family_of(model.tasks[0]).without_targets(batch)
     assert_drops(model, plain, batch, rows(slow, model, batch, keep=0.5), without_targets)
+
+
+def test_words_are_reversed_inside_their_length_and_the_end_stays_last():
+    tokens = torch.tensor([[5, 6, 7, 8, 3], [5, 6, 3, 0, 0], [9, 3, 0, 0, 0], [3, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    expected = torch.tensor([[8, 7, 6, 5, 3], [6, 5, 3, 0, 0], [9, 3, 0, 0, 0], [3, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    assert torch.equal(reversed_words(tokens, tokens > 0), expected)

@@ -1,5 +1,7 @@
 """The readers of cloze questions against their papers' equations as slow loops, and at the edges."""
 
+import math
+
 import pytest
 import torch
 
@@ -37,6 +39,17 @@ def test_the_attention_over_attention_reader_equals_the_equations():
         assert_answers(output, b, s, (document, query, candidates))  # (11)
         expected = torch.tensor(beta, dtype=torch.float64)
         torch.testing.assert_close(output.attention["query"][b, : len(query)], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_matching_worked_by_hand():
+    """Two words of a document, two of a query. In units of log 2 the matching is [[1, 0], [0, 0]]: over the document
+    the query's words have 2/3, 1/3 and 1/2, 1/2; over the query the document's have 2/3, 1/3 and 1/2, 1/2, in the mean
+    7/12 and 5/12. So s = (2/3 * 7/12 + 1/2 * 5/12, 1/3 * 7/12 + 1/2 * 5/12) = (43/72, 29/72)."""
+    matching = torch.tensor([[[1.0, 0.0], [0.0, 0.0]]]).double() * math.log(2)
+    real = torch.ones(1, 2, dtype=torch.bool)
+    log_query, log_document = attention_over_attention(matching, real, real)
+    assert log_query.exp()[0].tolist() == pytest.approx([7 / 12, 5 / 12], abs=1e-15)
+    assert log_document.exp()[0].tolist() == pytest.approx([43 / 72, 29 / 72], abs=1e-15)
 
 
 def test_scores_that_lie_far_apart_leave_a_finite_loss_and_its_gradient():

@@ -54,6 +54,17 @@ def test_equals_the_authors_code():
     torch.testing.assert_close(by_energy, known("grad_energy"), rtol=0, atol=1e-14)
 
 
+def test_the_gradient_worked_out():
+    """(cost_b - b) / 10 s / alpha + 0.002 (log alpha + 1): up where a costly place was drawn, in words of the paper."""
+    weights = torch.tensor([[0.2, 0.8], [0.5, 0.5]], dtype=DOUBLE, requires_grad=True)
+    cost, baseline = torch.tensor([3.0, 1.0], dtype=DOUBLE), torch.tensor(2.0)
+    loss = hard_loss(weights, torch.tensor([1, 0]), cost, baseline, torch.tensor([0, 1]), Hard())
+    (found,) = torch.autograd.grad(loss, weights)
+    spread = 0.002 * (weights.detach().log() + 1)
+    reward = torch.tensor([[0.0, 0.1 * (3 - 2) / 0.8], [0.1 * (1 - 2) / 0.5, 0.0]], dtype=DOUBLE)
+    torch.testing.assert_close(found, reward + spread, rtol=0, atol=1e-15)
+
+
 def test_baseline_begins_at_zero_and_forgets():
     baseline = Baseline(0.5)
     for cost in (4.0, 2.0):

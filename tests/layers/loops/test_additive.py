@@ -35,6 +35,15 @@ def test_equals_the_plain_sum(monkeypatch, limit, lengths):
     assert_equal((found,), (expected,), *given, tolerance=1e-12)
 
 
+def test_by_hand():
+    """ln 3 / 2 + ln 3 / 2: tanh(ln 3) = (3 - 1/3) / (3 + 1/3) = 0.8."""
+    half = torch.tensor(3.0, dtype=DOUBLE).log() / 2
+    q, k = half.view(1, 1, 1), torch.stack([half, -half]).view(1, 2, 1)
+    torch.testing.assert_close(
+        additive_scores(q, k, torch.tensor([5.0], dtype=DOUBLE)), torch.tensor([[[4.0, 0.0]]], dtype=DOUBLE)
+    )
+
+
 def test_far_from_zero_it_is_saturated():
     """Nothing overflows, and the gradient is 0."""
     for dtype in (torch.float32, DOUBLE):
