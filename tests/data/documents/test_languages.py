@@ -20,6 +20,7 @@ GERMAN = [
     ("Dr. Müller kam am 3. Mai, z. B. mit Käse. Das Essen war sehr gut. Über alles schön!", "gut"),
     ("Das Hähnchen war ggf. kalt. Es schmeckte mir nicht. Nie wieder, Hr. Ober!", "schlecht"),
 ]
+JAPANESE = [("とても美味しかった。また来ます！", "良い"), ("「まずい。」と彼は言った。もう行かない。", "悪い")]
 THAI = [("อาหารอร่อยมาก\n\nบริการดี", "ดี"), ("รสชาติแย่มาก\n\nไม่มาอีก", "แย่")]
 
 
@@ -52,6 +53,8 @@ def test_sentences_of_a_language(language, text, expected):
         (CHINESE, {"language": "zh", "tokenizer": "bpe", "vocabulary_size": 60}),
         (GERMAN, {"language": "de"}),
         (GERMAN, {"language": "de", "tokenizer": "unigram", "vocabulary_size": 90}),
+        (JAPANESE, {"language": "ja", "tokenizer": "characters"}),
+        (THAI, {"language": "th", "tokenizer": "characters"}),
         (THAI, {"language": "th", "tokenizer": "whitespace"}),
     ],
     ids=lambda value: "-".join(map(str, value.values())) if isinstance(value, dict) else "",
