@@ -125,18 +125,15 @@ def _decode_image(image: Image.Image, largest: int, side: int | None) -> Tensor:
 
 
 def _reduced(image: Image.Image, factor: int) -> Image.Image:
-    """The picture reduced by means over `factor` by `factor` pixels, with the tag for the rotation."""
+    """The picture reduced by means over `factor` by `factor` pixels. Pillow keeps the tag for its rotation."""
     if factor < 2:
         return image
-    exif = image.getexif()
     if image.mode in ("1", "P"):  # Pillow computes no means of these, nor of 16 bits
         colours = "RGBA" if image.has_transparency_data else "RGB"
         image = image.convert("L" if image.mode == "1" else colours)
     elif image.mode.startswith("I;16"):
         image = image.convert("I")
-    small = image.reduce(factor)
-    small.getexif()[ORIENTATION] = exif.get(ORIENTATION, 1)
-    return small
+    return image.reduce(factor)
 
 
 def _scaled(grey: NDArray[Any]) -> NDArray[np.uint8]:
