@@ -13,6 +13,7 @@ from lightning.pytorch.strategies import DDPStrategy
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from zoo.data.rows import some
 from zoo.errors import CheckpointError, ConfigError
@@ -81,6 +82,8 @@ class Optimizing(LightningModule):
         self._filled.update((scheduler, key) for key, value in plan["scheduler"].items() if value == TOTAL_STEPS)
         if isinstance(scheduler, Noam) and scheduler.warmup > steps:
             log.warning(scheduler.advice(int(steps)))
+        if isinstance(scheduler, ReduceLROnPlateau) and self.trainer.limit_val_batches == 0:
+            log.warning("scheduler: it follows %s; without a validation the learning rate stays", plan.get("monitor"))
         return {"scheduler": scheduler, **timing}
 
     def scheduled(self, optimizer: Optimizer, plan: Mapping[str, Any] | None) -> Any:
