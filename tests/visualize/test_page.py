@@ -172,6 +172,8 @@ def test_texts_stay_texts_and_nothing_is_loaded():
 def test_everything_is_readable_in_light_and_dark():
     palettes = colours(DOCUMENTS.page([prediction()]))
     assert len(palettes) == 2
+    light, dark = (contrast(palette["card"], (1.0, 1.0, 1.0)) for palette in palettes)
+    assert light < 1.5 and dark > 10
     for palette in palettes:
         assert set(PALETTE) <= set(palette), "a drawing uses these colours"
         for name in ("ink", "soft", "good", "wrong"):
