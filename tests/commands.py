@@ -1,6 +1,5 @@
 """Commands as documents show them: whether they would start, without starting them."""
 
-import argparse
 import contextlib
 import functools
 import io
@@ -19,7 +18,9 @@ from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
-from zoo.cli import parser, predict_parser
+from zoo import commands
+from zoo.cli import parser
+from zoo.commands import predict
 from zoo.run import search_path
 from zoo.run.check import check
 from zoo.run.compose import compose
@@ -157,12 +158,13 @@ def zoo_problem(words: list[str]) -> str | None:
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
             if words[:1] == ["predict"]:
-                predict_parser(_view(words[1])).parse_args(words[1:])
+                predict.parser(_view(words[1])).parse_args(words[1:])
                 return None
-            options: argparse.Namespace = parser().parse_args(words)
+            parser().parse_known_args(words[:1])
+            options = commands.command(words[0]).parser().parse_intermixed_args(words[1:])
     except SystemExit as stop:
         return None if stop.code == 0 else said.getvalue().strip().splitlines()[-1]
-    if options.command == "data":
+    if words[0] == "data":
         compose([f"data={options.name}", *options.overrides])
     return None
 

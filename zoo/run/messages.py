@@ -4,6 +4,8 @@ import errno
 import re
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hydra.core.hydra_config import HydraConfig
@@ -20,13 +22,29 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from zoo.callbacks.checkpoint import Interrupted
-from zoo.errors import ZooError, did_you_mean
+from zoo.errors import ConfigError, ZooError, did_you_mean
 from zoo.memory import size_of
 from zoo.run.catalogue import data_of_family, has_group
 from zoo.run.compose import compose, override
 
 LOST = re.compile("Connection (closed|reset) by peer|Socket closed|Broken pipe|Connection was likely closed")
 """A RuntimeError of torch.distributed where another rank is gone."""
+
+
+@contextmanager
+def explained(overrides: list[str]) -> Iterator[None]:
+    """Within this context, errors that one line explains are raised as a ZooError with this line."""
+    try:
+        yield
+    except ZooError:
+        raise
+    except Exception as error:
+        if isinstance(error.__cause__, ZooError):  # what a constructor raised, inside Hydra's own error
+            raise error.__cause__ from None
+        message = explain(error, overrides)
+        if message is None:
+            raise
+        raise ConfigError(message.removeprefix("error: ")) from error
 
 
 def explain(error: BaseException, overrides: list[str]) -> str | None:
