@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from typing import Any, get_type_hints
 
@@ -53,7 +54,8 @@ class Checked:
     """A base class whose subclasses compare the arguments of their constructors with the annotations, so that
     Python has the same bounds and the same messages as a configuration.
 
-    A constructor raises ConfigError for a wrong value. Objects, unlike plain values, are not checked.
+    A constructor raises ConfigError for a wrong value. Of objects, only those whose annotation is a dataclass, such as
+    a spec, are checked.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -69,11 +71,23 @@ def _checked(init: Callable[..., None]) -> Callable[..., None]:
     @wraps(init)
     def checked(self: Any, *arguments: Any, **options: Any) -> None:
         for name, value in [*zip(names, arguments, strict=False), *options.items()]:
-            if name in hints() and isinstance(value, str | int | float | list | tuple | None):
-                hold(name, value, hints()[name])
+            hint = hints().get(name)
+            if isinstance(hint, type) and is_dataclass(hint):
+                _hold_object(f"{type(self).__name__}: {name}", value, hint)
+            elif hint is not None and isinstance(value, str | int | float | list | tuple | None):
+                hold(name, value, hint)
         init(self, *arguments, **options)
 
     return checked
+
+
+def _hold_object(key: str, value: Any, cls: type[Any]) -> None:
+    """Raise ConfigError unless `value` is an object of the dataclass `cls`."""
+    if isinstance(value, cls):
+        return
+    required = [f"{one.name}=..." for one in fields(cls) if one.default is one.default_factory]
+    found = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+    raise ConfigError(f"{key}: expected a {cls.__name__}, {cls.__name__}({', '.join(required)}), found {cut(found)}")
 
 
 def refusal(key: str, value: Any, expected: str, names: Iterable[str] = ()) -> ConfigError:

@@ -5,7 +5,6 @@ from zoo.callbacks.checkpoint import (
     BestCheckpoint,
     BestCheckpointArtifact,
     FinalValidation,
-    Interrupted,
     LastCheckpoint,
 )
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
@@ -21,7 +20,6 @@ __all__ = [
     "BestCheckpointArtifact",
     "ExponentialAverage",
     "FinalValidation",
-    "Interrupted",
     "LastCheckpoint",
     "LearningRate",
     "NonFiniteLoss",

@@ -4,7 +4,8 @@ docstrings and class attributes are read from source files."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import fnmatch
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import yaml
 
 import zoo
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, did_you_mean
 from zoo.run.search_path import folders
 
 T = TypeVar("T")
@@ -124,6 +125,41 @@ def data_for(tasks: tuple[str, ...]) -> list[str]:
 def models_for(tasks: tuple[str, ...]) -> list[str]:
     """The models that serve one of `tasks`."""
     return [entry.name for entry in models().values() if set(entry.tasks) & set(tasks)]
+
+
+def list_models(filter: str = "", task: str | None = None) -> list[str]:
+    """The names of the models, which `create_model` and `train` take.
+
+    Args:
+        filter: a part of the name, or a pattern such as `*lstm*`.
+        task: only models that serve this task.
+
+    Raises:
+        ConfigError: there is no such task.
+    """
+    return _listed(models(), filter, task)
+
+
+def list_data(filter: str = "", task: str | None = None) -> list[str]:
+    """The names of the data sets, which `load_data` and `train` take.
+
+    Args:
+        filter: a part of the name, or a pattern such as `*hull*`.
+        task: only data that are for this task.
+
+    Raises:
+        ConfigError: there is no such task.
+    """
+    return _listed(datasets(), filter, task)
+
+
+def _listed(entries: Mapping[str, ModelEntry] | Mapping[str, DataEntry], filter: str, task: str | None) -> list[str]:
+    tasks = {one for entry in entries.values() for one in entry.tasks}
+    if task is not None and task not in tasks:
+        raise ConfigError(f"task={task!r}: unknown task; {did_you_mean(task, tasks)}")
+    pattern = filter if any(letter in filter for letter in "*?[") else f"*{filter}*"
+    fitting = [name for name, entry in entries.items() if task is None or task in entry.tasks]
+    return fnmatch.filter(fitting, pattern)
 
 
 # classes that are not imported

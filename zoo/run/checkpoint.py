@@ -122,15 +122,21 @@ class Predictor:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
         self.checkpoint = checkpoint  # The file that it was read from
 
+    def __repr__(self) -> str:
+        network = type(self.task.network).__name__
+        return (
+            f"<Predictor: {network} for {self.task.name}; takes a list; an input is {self.encoder.takes}>"
+        )
+
     @torch.inference_mode()
     def __call__(
         self, inputs: Sequence[Any], *, progress: bool = False, unusable: Callable[[UnusableInput], None] | None = None
     ) -> list[Any]:
         """Return one prediction per input, in order. With `progress` bars are shown after a few seconds.
-        The encoder of the data says what an input is. One that cannot be used raises UnusableInput, or is given to
-        `unusable` and its prediction is None."""
+        An input is what `encoder.takes` says. One that cannot be used raises UnusableInput, or is given to `unusable`
+        and its prediction is None."""
         if isinstance(inputs, str):
-            raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
+            raise TypeError(f"expected a list of inputs, found one text; an input is {self.encoder.takes}")
         shown = prediction_progress(len(inputs), Console(stderr=True)) if progress else nullcontext(lambda done: None)
         predictions: dict[int, Any] = {}
         with shown as predicted:

@@ -17,8 +17,8 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, open_dict, read_write
 
-from zoo.callbacks.checkpoint import Interrupted, first_rank
-from zoo.errors import ConfigError, ZooError
+from zoo.callbacks.checkpoint import first_rank
+from zoo.errors import ConfigError, Interrupted, ZooError
 from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 from zoo.run.compose import command_line_first, register, register_resolvers

@@ -33,6 +33,7 @@ class DocumentTextOptions(SentenceOptions):
 class DocumentEncoder(TableEncoder):
     """Texts, or generated sentences of words, to batches of documents."""
 
+    takes = "a document as text"
     options = DocumentTextOptions
     raw = pa.schema({"text": pa.string(), "sentences": SENTENCES, "evidence": FLAGS, "label": pa.string()})
     given = ("text",)

@@ -32,6 +32,7 @@ WORDS = "ids"  # The name of the part that is written
 class ImageCaptionEncoder(WritingEncoder):
     """Converts images, with or without captions, to batches, and ids to captions."""
 
+    takes = "an image: a path, a PIL image, or an array of bytes (H, W, 3)"
     options = CaptionTextOptions
     raw = pa.schema(
         {

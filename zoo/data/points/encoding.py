@@ -37,6 +37,7 @@ class PointEncoder(TableEncoder):
     """Sets to batches by the rules of the training data: sets inside the unit square stay where they are, others are
     moved and scaled into it."""
 
+    takes = "a set of points, an array (n, 2) or a list of (x, y)"
     options = NoText
     raw = pa.schema(
         {
