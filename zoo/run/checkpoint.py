@@ -124,9 +124,7 @@ class Predictor:
 
     def __repr__(self) -> str:
         network = type(self.task.network).__name__
-        return (
-            f"<Predictor: {network} for {self.task.name}; takes a list; an input is {self.encoder.takes}>"
-        )
+        return f"<Predictor: {network} for {self.task.name}; takes a list; an input is {self.encoder.takes}>"
 
     @torch.inference_mode()
     def __call__(
