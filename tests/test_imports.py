@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT: dict[str, set[str]] = {
     home: {name if name == "zoo" else f"zoo.{name}" for name in names.split()}
     for home, names in {
-        "zoo": "run",
+        "zoo": "run visualize",
         "zoo.arguments": "",
         "zoo.errors": "",
         "zoo.precision": "",

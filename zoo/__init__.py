@@ -17,25 +17,39 @@ if TYPE_CHECKING:
     from zoo.run.checkpoint import load
     from zoo.run.create import create_model
     from zoo.run.python import Result, load_data, train
+    from zoo.visualize.attention import attention_page, attention_picture
 
 __version__ = "0.1.0"
-__all__ = ["Result", "__version__", "create_model", "list_data", "list_models", "load", "load_data", "train"]
-
 _HOMES = {
-    "Result": "python",
-    "create_model": "create",
-    "list_data": "catalogue",
-    "list_models": "catalogue",
-    "load": "checkpoint",
-    "load_data": "python",
-    "train": "python",
+    "Result": "run.python",
+    "attention_page": "visualize.attention",
+    "attention_picture": "visualize.attention",
+    "create_model": "run.create",
+    "list_data": "run.catalogue",
+    "list_models": "run.catalogue",
+    "load": "run.checkpoint",
+    "load_data": "run.python",
+    "train": "run.python",
 }
-"""The modules of `zoo.run` that the names come from. They are imported late, so that `import zoo` is quick."""
+"""The public names and their modules, which are imported late, so that `import zoo` is quick."""
+
+__all__ = [
+    "Result",
+    "__version__",
+    "attention_page",
+    "attention_picture",
+    "create_model",
+    "list_data",
+    "list_models",
+    "load",
+    "load_data",
+    "train",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"zoo.run.{_HOMES[name]}"), name)
+        return getattr(import_module(f"zoo.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'zoo' has no attribute {name!r}")
 
 

@@ -22,6 +22,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
+from zoo.data.stored import hide_bars_in_files
 from zoo.errors import ConfigError, ZooError
 from zoo.run import search_path
 from zoo.run.arguments import check_arguments
@@ -54,6 +55,7 @@ def load_data(name: str, /, **overrides: Any) -> ServedData[Any]:
     with explained(asked):
         cfg = compose(asked)
         check_arguments(cfg.data, "data")
+        hide_bars_in_files()
         data: ServedData[Any] = instantiate(cfg.data, _convert_="all")
         data.prepare_data()
         data.setup("fit")

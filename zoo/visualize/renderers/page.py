@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, PackageLoader, Template
 from rich.cells import cell_len
 
 from zoo.printable import shortened, shown
@@ -26,8 +26,14 @@ def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> s
     blocks = [block for answer in answers if answer for block in flat(answer)]
     choice = any(isinstance(block, Passage) and block.choice and block.shades() for block in blocks)
     about = " ".join([about, *dict.fromkeys(key.long for block in blocks for key in block.keys if key.long)])
-    template = _templates().get_template("page.html")
-    return template.render(title=title, about=about, answers=answers, weighings=WEIGHINGS if choice else {})
+    return template("page.html").render(
+        title=title, about=about, answers=answers, weighings=WEIGHINGS if choice else {}
+    )
+
+
+def template(name: str) -> Template:
+    """Return a template of this folder, with the colours of the theme."""
+    return _templates().get_template(name)
 
 
 @singledispatch
@@ -38,7 +44,7 @@ def html(block: Block) -> str:
 
 def macro(name: str, *given: Any) -> str:
     """Return the HTML that a macro of blocks.html makes."""
-    return str(getattr(_templates().get_template("blocks.html").module, name)(*given))
+    return str(getattr(template("blocks.html").module, name)(*given))
 
 
 for kind in (Beside, Drawn, Grid, Head, Note, Passage, Rows):
