@@ -20,7 +20,8 @@ import zoo
 from tests.run.programs import SHORT, launch
 from zoo.data.documents.yelp import Yelp
 from zoo.errors import CheckpointError, ConfigError
-from zoo.run.checkpoint import AtomicCheckpointIO, load, read_checkpoint
+from zoo.run.checkpoint import load, read_checkpoint
+from zoo.run.checkpoint_io import AtomicCheckpointIO
 from zoo.run.compose import override
 from zoo.run.folder import find_last, remove_leftovers, resolve
 from zoo.tasks import Classification

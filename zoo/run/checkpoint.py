@@ -1,4 +1,5 @@
-"""Checkpoints on disk: written whole or not at all, read with clear errors, and `zoo.load`."""
+"""Checkpoints: read with clear errors, and `zoo.load`. Nothing here imports Lightning, unless a checkpoint names a task
+of its own class."""
 
 import os
 import zipfile
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from rich.console import Console
 from torch import nn
 
@@ -16,40 +16,11 @@ from zoo.data.batch import Encoder, spec_from_state
 from zoo.dotted import class_at, named_by_a_checkpoint
 from zoo.errors import CheckpointError, UnusableInput, alternatives
 from zoo.layers.pretrained import not_pretrained
+from zoo.predicting import Predicting
 from zoo.run import search_path
-from zoo.run.folder import resolve, temporary
+from zoo.run.folder import resolve
 from zoo.run.old_checkpoints import modernised
 from zoo.run.prediction_progress import prediction_progress
-from zoo.tasks import Task
-
-
-class AtomicCheckpointIO(TorchCheckpointIO):
-    """Writes to a temporary name beside the target, then renames it, so that a kill or a full disk never damages the
-    last good file."""
-
-    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
-        target = Path(path)
-        unfinished = temporary(target)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with open(unfinished, "wb") as file:
-                torch.save(checkpoint, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, target)
-        except (OSError, RuntimeError) as error:  # torch reports a failed write as RuntimeError
-            kept = f"; {target} is the last good one, unchanged" if target.is_file() else ""
-            raise CheckpointError(
-                f"{target}: could not write the checkpoint ({error}){kept}. "
-                "Make room or choose another folder with hydra.run.dir=..., then resume with ckpt_path=last"
-            ) from error
-        finally:
-            if unfinished.exists():
-                unfinished.unlink()
-
-    def load_checkpoint(self, path: Any, map_location: Any = "cpu", weights_only: bool | None = None) -> dict[str, Any]:
-        return read_checkpoint(path)
-
 
 MALFORMED = AttributeError, IndexError, KeyError, TypeError, ValueError  # A part is missing or of another type
 
@@ -118,7 +89,9 @@ def _check_sums(path: Path) -> None:
 class Predictor:
     """A trained network with the encoder of its inputs: `zoo.load(path)(["some text"])`."""
 
-    def __init__(self, task: Task, encoder: Encoder, batch_size: int = 64, checkpoint: Path | None = None) -> None:
+    def __init__(
+        self, task: Predicting, encoder: Encoder, batch_size: int = 64, checkpoint: Path | None = None
+    ) -> None:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
         self.checkpoint = checkpoint  # The file that it was read from
 
@@ -145,7 +118,8 @@ class Predictor:
                         unusable(error)
                 if chunk:
                     given, words = map(list, zip(*chunk.values(), strict=True))
-                    found = self.task.predictions(self.encoder(given).to(self.task.device), words)
+                    device = next(self.task.parameters(), torch.empty(0)).device
+                    found = self.task.predictions(self.encoder(given).to(device), words)
                     predictions.update(zip(chunk, found, strict=True))
                 predicted(min(start + self.batch_size, len(inputs)))
         return [predictions.get(number) for number in range(len(inputs))]
@@ -174,7 +148,7 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
     about, options = content["zoo"], content["hyper_parameters"]
     model = class_at(options["model"]["_target_"], nn.Module)
-    task_class = class_at(about["task"], Task)
+    kind = class_at(about["predicting"], Predicting)
     encoder_class = class_at(about["encoder_class"], Encoder)
     try:
         spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
@@ -183,13 +157,13 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
             f"its spec or encoder differs from those that a run writes ({error}): damaged?"
         ) from error
     try:
-        task = task_class(**options)
+        task = kind(**options)
         with not_pretrained():
             task.build(spec, encoder)
     except CheckpointError:
         raise
     except Exception as error:
-        reason = str(error.__cause__ or error).splitlines()[0]  # Hydra's own words are a page
+        reason = str(error.__cause__ or error).splitlines()[0]
         raise CheckpointError(f"its hyperparameters do not fit {model.__name__}: {reason}") from error
     task.keep_to_the_network(content["state_dict"])
     try:

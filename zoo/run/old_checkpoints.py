@@ -16,12 +16,15 @@ MOVED = {
 }
 SPECS = {"DocumentSpec": "zoo.data.documents.batch.DocumentSpec", "PairSpec": "zoo.data.pairs.batch.PairSpec"}
 SPEC = re.compile(r"^(zoo\.data\.\w+)\.spec\.(\w+Spec)$")  # Specs had a module of their own
+TASK = re.compile(r"^zoo\.tasks\.(\w+)\.(\w+)$")  # A task of the zoo; only its class was named, not that which predicts
 RENAMED = {"window": "neighbourhood"}  # Arguments of networks, for networks that no longer accept the old name
 
 
 def modernised(content: dict[str, Any]) -> dict[str, Any]:
     """The content of a checkpoint with today's names."""
     content = {key: _moved(part) if key in ("zoo", "hyper_parameters") else part for key, part in content.items()}
+    if "predicting" not in content["zoo"]:
+        content["zoo"]["predicting"] = TASK.sub(r"zoo.predicting.\1.\2Predictions", content["zoo"]["task"])
     spec = content["zoo"].get("spec", {})
     if "kind" in spec:
         content["zoo"]["spec"] = {"class": SPECS.get(spec["kind"], spec["kind"])} | {
