@@ -63,6 +63,7 @@ def run(words: list[str]) -> None:
     """Run `zoo predict`. The checkpoint is loaded first, since its task has options of its own."""
     checkpoint = _checkpoint(words)
 
+    _spare_pandas()
     from zoo.files import make_folder, picture_file
     from zoo.run.checkpoint import load
     from zoo.visualize.view import view_of
@@ -118,6 +119,17 @@ def run(words: list[str]) -> None:
         raise DataError(
             f"{len(bad):,} of {len(real):,} {view.noun}s could not be used and have no prediction: see above"
         )
+
+
+def _spare_pandas() -> None:
+    """Let pyarrow do without pandas in this program. At its first array it imports pandas, which takes longer than most
+    predictions, only to recognise arrays of pandas; what a user types are not."""
+    import pyarrow
+
+    if "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]  # an import of it fails
+        pyarrow.array([])
+        del sys.modules["pandas"]
 
 
 def _checkpoint(words: list[str]) -> str:

@@ -9,7 +9,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader
 from rich.cells import cell_len
 
 from zoo.printable import shortened, shown
@@ -46,8 +45,10 @@ for kind in (Beside, Drawn, Grid, Head, Note, Passage, Rows):
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> Any:
     """The templates; they escape all texts."""
+    from jinja2 import Environment, PackageLoader  # late, since most answers are for the terminal
+
     made = Environment(
         loader=PackageLoader("zoo.visualize", "renderers"),
         autoescape=True,
