@@ -7,6 +7,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,15 +122,22 @@ def run(words: list[str]) -> None:
         )
 
 
+class _NoPandas(MetaPathFinder):
+    """Refuses to import pandas."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 def _spare_pandas() -> None:
-    """Let pyarrow do without pandas in this program. At its first array it imports pandas, which takes longer than most
-    predictions, only to recognise arrays of pandas; what a user types are not."""
+    """Let pyarrow do without pandas in this program. It imports pandas at its first array, to recognise arrays of
+    pandas, which takes longer than most predictions. Later imports of pandas are as usual."""
     import pyarrow
 
-    if "pandas" not in sys.modules:
-        sys.modules["pandas"] = None  # type: ignore[assignment]  # an import of it fails
-        pyarrow.array([])
-        del sys.modules["pandas"]
+    sys.meta_path.insert(0, refusing := _NoPandas())
+    pyarrow.array([])
+    sys.meta_path.remove(refusing)
 
 
 def _checkpoint(words: list[str]) -> str:
