@@ -37,11 +37,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.data": "errors dotted memory values layers.packing layers.trees.forest",
         "zoo.metrics": "errors",
         "zoo.reranking": "errors",
-        "zoo.tasks": "errors memory dotted attention layers models decoding objectives data metrics reranking",
-        "zoo.visualize": "errors dotted printable files data tasks",
+        "zoo.predicting": "errors dotted models.output decoding data reranking",
+        "zoo.tasks": "errors memory dotted attention layers models decoding objectives data metrics reranking"
+        " predicting",
+        "zoo.visualize": "errors dotted printable files data predicting tasks",
         "zoo.callbacks": "errors values files layers.modes data tasks visualize",
         "zoo.run": "zoo errors dotted memory signature printable values callbacks data decoding layers.pretrained"
-        " models tasks visualize",
+        " models predicting tasks visualize",
         "zoo.commands": "zoo errors dotted printable files data run tasks visualize",
         "zoo.cli": "zoo errors commands run",
         "zoo.__main__": "cli run",

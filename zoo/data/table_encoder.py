@@ -4,14 +4,15 @@ Training data are prepared by the same `tokens`, `ids` and `collate` that later 
 cannot differ.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import datasets
 import pyarrow as pa
 import torch
 from torch import Tensor
@@ -23,6 +24,9 @@ from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
 from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer, tokenizer_of
 from zoo.data.text.vocabulary import BEGIN, END, PADDING, Spelling, Vocabulary
 from zoo.errors import DataError
+
+if TYPE_CHECKING:
+    import datasets
 
 SHARED_STATE = ("text", "vocabularies", "vocabulary", "words", "learned")
 """The keys that the state of every family may have, in old and new checkpoints."""

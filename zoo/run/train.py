@@ -19,9 +19,10 @@ from zoo.run.build import Parts, build
 from zoo.run.check import check
 from zoo.run.checkpoint import check_resumable, read_checkpoint
 from zoo.run.compose import override
-from zoo.run.folder import find_last, remove_leftovers, resolve
+from zoo.run.folder import find_last, remove_leftovers
 from zoo.run.machine import Stopwatch, check_machine, keep_freed_memory, threads_of
 from zoo.run.report import report
+from zoo.run.weights import locate
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ def _checkpoint(cfg: DictConfig) -> str | None:
         log.info("ckpt_path=last: continuing from %s", path)
         sys.argv.append(override("ckpt_path", str(path)))  # other ranks must not search for another one
     else:
-        path = resolve(cfg.ckpt_path, prefer="last" if cfg.train else "best")
+        path = locate(cfg.ckpt_path, prefer="last" if cfg.train else "best")
     content = read_checkpoint(path)
     if first_rank():
         remove_leftovers(path.parent)
@@ -101,7 +102,7 @@ def _last() -> Path:
 def _start(cfg: DictConfig) -> dict[str, Any] | None:
     if cfg.start_from is None:
         return None
-    path = resolve(_last().parent.parent if cfg.start_from == "last" else cfg.start_from)
+    path = locate(_last().parent.parent if cfg.start_from == "last" else cfg.start_from)
     content = read_checkpoint(path)
     _check_network(cfg, "start_from", path, content)
     return content

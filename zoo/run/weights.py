@@ -16,7 +16,7 @@ from typing import Any
 import zoo
 from zoo.errors import CheckpointError, nearest
 from zoo.run.catalogue import models
-from zoo.run.folder import write_whole
+from zoo.run.folder import resolve, write_whole
 
 CONFIG, VOCABULARY, TENSORS, CARD = "config.json", "vocabulary.json", "model.safetensors", "README.md"
 HUB = "hub:"
@@ -52,6 +52,14 @@ def folder_of(name: str | os.PathLike[str]) -> Path | None:
         others = f"did you mean {near}?" if near else f"the included networks are {', '.join(included())}"
         raise CheckpointError(f"{word}: no such file, folder or included network; {others}")
     return None
+
+
+def locate(name: str | os.PathLike[str], prefer: str = "best") -> Path:
+    """The file or folder of a network, see `zoo.load`; of a run, its best or last checkpoint, as `prefer` says.
+
+    Raises CheckpointError where there is none.
+    """
+    return folder_of(name) or resolve(name, prefer)
 
 
 def download(repo: str) -> Path:

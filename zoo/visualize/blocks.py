@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zoo.visualize.drawing import Drawing, Key
 
 if TYPE_CHECKING:
-    from zoo.tasks.classification import AttendedSentence
+    from zoo.predicting.classification import AttendedSentence
     from zoo.visualize.trees.marks import Mark
 
 UNKNOWN = Key("unknown", "unknown to the network", "A dotted line is under words that the network does not know.")

@@ -9,7 +9,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, Template
 from rich.cells import cell_len
 
 from zoo.printable import shortened, shown
@@ -31,7 +30,7 @@ def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> s
     )
 
 
-def template(name: str) -> Template:
+def template(name: str) -> Any:
     """Return a template of this folder, with the colours of the theme."""
     return _templates().get_template(name)
 
@@ -52,8 +51,10 @@ for kind in (Beside, Drawn, Grid, Head, Note, Passage, Rows):
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> Any:
     """The templates; they escape all texts."""
+    from jinja2 import Environment, PackageLoader  # late, since most answers are for the terminal
+
     made = Environment(
         loader=PackageLoader("zoo.visualize", "renderers"),
         autoescape=True,
