@@ -127,6 +127,7 @@ class PointingPredictions(WritingPredictions):
         return self.examined(ExaminedPointing, batch, shown, text, numbers)
 
     def judged(self, batch: PointBatch, written: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+        """The figures of the written pointers of each set."""
         judge, truth = JUDGES[self.spec.goal], targets(batch, self.spec)
         sets, lengths = batch.points.cpu().double().numpy(), batch.memory_length.tolist()
         rows = zip(sets, lengths, written, truth, batch.scale.tolist(), strict=True)

@@ -70,7 +70,7 @@ class TranslationPredictions(WritingPredictions):
     replace_unknown: bool
     """Whether the source word with the largest attention replaces an unknown word."""
     dictionary: Mapping[str, str]
-    """What replaces an unknown word instead of the source word."""
+    """The replacements of source words, where they are known."""
 
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)

@@ -12,7 +12,7 @@ RULES = ("min_length", "max_length", "no_repeat_ngram")  # Options of every way 
 
 
 class WritingPredictions(Predicting):
-    """What any network with `forward`, `start` and `step` writes (see `zoo.layers.state`)."""
+    """The sequences that any network with `start` and `step` writes (see `zoo.layers.state`)."""
 
     length_penalty: ClassVar[float] = 0.6
     """The length penalty of `--beam` where the run was configured for another way of decoding."""

@@ -232,6 +232,8 @@ class Punkt:
             yield text[piece : before.start()], before
 
     def _is_end(self, word: str, mark: re.Match[str]) -> bool:
+        if not word and mark["next"]:  # between blanks
+            return True
         if word.isalpha():
             if mark[0] != ".":
                 return True
