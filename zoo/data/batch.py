@@ -178,6 +178,11 @@ class Encoder(ABC):
     def display(self, one: Any) -> Any:
         """An input as it is shown beside its prediction, such as its words in their positions in the batch."""
 
+    def entries(self, field: str) -> Sequence[str] | None:
+        """The words that a field of the spec counts, such as `vocabulary_size`, in the order of their ids; None where
+        the field counts no words."""
+        return None
+
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """Plain data for a checkpoint."""

@@ -28,8 +28,8 @@ _sound: set[tuple[str, int, int]] = set()  # Files whose checksums were correct:
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a checkpoint, or a folder of `zoo.run.weights`, with tensors on the CPU. Raises CheckpointError for a missing,
-    damaged or foreign file."""
+    """Read a checkpoint, or a folder of `zoo.run.weights`, with tensors on the CPU. Raises CheckpointError for a
+    missing, damaged or foreign file."""
     path = Path(path)
     content = read_folder(path) if path.is_dir() else _read_file(path)
     if not isinstance(content, dict) or not isinstance(content.get("zoo"), dict):

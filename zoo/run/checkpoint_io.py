@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import lightning
 import torch
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 
@@ -37,4 +38,5 @@ class AtomicCheckpointIO(TorchCheckpointIO):
                 unfinished.unlink()
 
     def load_checkpoint(self, path: Any, map_location: Any = "cpu", weights_only: bool | None = None) -> dict[str, Any]:
-        return read_checkpoint(path)
+        """Read a checkpoint, or the folder of an included network, in the form that Lightning expects."""
+        return {"pytorch-lightning_version": lightning.__version__} | read_checkpoint(path)

@@ -18,6 +18,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from zoo.data.rows import some
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained
+from zoo.tasks.parts import parameters_of
 from zoo.tasks.schedules import OWN_RATE, Noam
 
 TOTAL_STEPS = "total_steps"
@@ -69,9 +70,15 @@ class Optimizing(LightningModule):
         if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
             options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
         make = instantiate(options, _partial_=True, _convert_="all")
+        rates, parts = self.hparams["learning_rates"] or {}, self.pretrained.values()
         if getattr(make.func, "by_name", False):  # such an optimiser makes its own groups
+            if rates:
+                raise ConfigError(f"task.learning_rates: {make.func.__name__} has its own rates; use optimizer=adam")
             return make(named)
-        return make(parameter_groups([parameter for _, parameter in named], self.pretrained.values()))
+        own = [([*part.parameters()], part.learning_rate) for part in parts if part.finetune_from is not None]
+        network: Any = self.network
+        own += [(parameters_of(network, name), rate) for name, rate in rates.items()]
+        return make(parameter_groups([parameter for _, parameter in named], own))
 
     def schedule_for(self, optimizer: Optimizer, plan: Mapping[str, Any]) -> dict[str, Any]:
         """A schedule for `optimizer`, in Lightning's form; `plan` is the group `scheduler` of the configuration."""
@@ -124,14 +131,15 @@ class Optimizing(LightningModule):
     def check_groups(self, optimizers: Iterable[Mapping[str, Any]]) -> None:
         """Raise CheckpointError if a checkpoint's optimisers trained more or fewer parts at rates of their own."""
         own = [name for name, part in self.pretrained.items() if part.finetune_from is not None]
+        own += self.hparams["learning_rates"] or ()
         for state in optimizers:
             there = sum(OWN_RATE in group for group in state["param_groups"])
             if there != len(own):
                 named = f" ({', '.join(own)})" if own else ""
                 raise CheckpointError(
                     f"ckpt_path: the run that wrote it trained {there} parts of its network at rates of their own, "
-                    f"this run has {len(own)}{named}: use the same finetune_from, or start a new run from its weights "
-                    "with start_from=PATH"
+                    f"this run has {len(own)}{named}: use the same finetune_from and task.learning_rates, or start a "
+                    "new run from its weights with start_from=PATH"
                 )
 
     def update(self, optimizer: Any, loss: Tensor) -> None:
@@ -227,20 +235,22 @@ class BatchSteps(_ManualOptimization):
         return super().on_run_end()
 
 
-def parameter_groups(parameters: Iterable[nn.Parameter], parts: Iterable[Pretrained]) -> list[Any]:
-    """Groups of `parameters` for an optimiser: one for all with the common rate, then one for each of the `parts` that
-    has its own rate and is among the parameters.
+def parameter_groups(
+    parameters: Iterable[nn.Parameter], parts: Iterable[tuple[list[nn.Parameter], float]]
+) -> list[Any]:
+    """Groups of `parameters` for an optimiser: one for all with the common rate, then one for each of the `parts`,
+    parameters with a rate of their own, that is among them.
 
     Groups of frozen parts exist from the first epoch on, so that a run can be resumed in any epoch. An optimiser
     ignores parameters without a gradient.
     """
     parameters = list(parameters)
     given = set(map(id, parameters))
-    apart = [part for part in parts if part.finetune_from is not None and given.issuperset(map(id, part.parameters()))]
+    apart = [(part, rate) for part, rate in parts if given.issuperset(map(id, part))]
     if not apart:
         return parameters
-    own = {id(parameter) for part in apart for parameter in part.parameters()}
+    own = {id(parameter) for part, _ in apart for parameter in part}
     return [
         {"params": [parameter for parameter in parameters if id(parameter) not in own]},
-        *({"params": list(part.parameters()), "lr": part.learning_rate, OWN_RATE: True} for part in apart),
+        *({"params": part, "lr": rate, OWN_RATE: True} for part, rate in apart),
     ]

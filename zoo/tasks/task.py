@@ -12,16 +12,19 @@ from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torchmetrics import Metric
 
-from zoo.data.batch import Spec, spec_from_state, spec_state
-from zoo.dotted import name_of
+from zoo.arguments import Positive
+from zoo.data.batch import Encoder, Spec, spec_from_state, spec_state
+from zoo.dotted import class_at, name_of
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts
 from zoo.metrics import uniform_weights
 from zoo.models.output import Output
 from zoo.predicting import Examined, Predicting, Prediction
 from zoo.tasks.optimizing import TOTAL_STEPS, Optimizing
+from zoo.tasks.parts import freeze
 from zoo.tasks.remembering import Remembering
 from zoo.tasks.size import check_size
+from zoo.tasks.transfer import Data, report, transfer
 
 __all__ = ["TOTAL_STEPS", "Examined", "Prediction", "Task", "TaskArguments"]
 
@@ -37,6 +40,8 @@ class TaskArguments(TypedDict, total=False):
     monitor: Required[str]
     mode: Required[str]
     compile: bool
+    freeze: list[str] | None
+    learning_rates: dict[str, Positive] | None
 
 
 class Task(Predicting, Optimizing, Remembering, ABC):
@@ -63,7 +68,11 @@ class Task(Predicting, Optimizing, Remembering, ABC):
         monitor: str,
         mode: str,
         compile: bool = False,
+        freeze: list[str] | None = None,
+        learning_rates: dict[str, Positive] | None = None,
     ) -> None:
+        """`freeze` names parts of the network that are not trained, and `learning_rates` gives others a rate of their
+        own."""
         super().__init__()
         self.save_hyperparameters()
         self.options = self.hparams
@@ -113,6 +122,7 @@ class Task(Predicting, Optimizing, Remembering, ABC):
             self._copy_vectors(vectors.rows, vectors.found)
         if self.start is not None:
             self._copy_weights(self.start)
+        freeze(self.network, self.hparams["freeze"] or ())
         if self.hparams["compile"]:
             self.network.compile()  # in place, so that the weights keep their names
 
@@ -130,18 +140,12 @@ class Task(Predicting, Optimizing, Remembering, ABC):
         that the hyperparameters of a foreign checkpoint cannot name code to run."""
 
     def _copy_weights(self, checkpoint: dict[str, Any]) -> None:
-        self._check_data(checkpoint)
-        prefix, weights = "network.", checkpoint["state_dict"]
-        try:
-            self.network.load_state_dict(
-                {k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)}
-            )
-        except RuntimeError as error:
-            there = checkpoint["hyper_parameters"]["model"]
-            raise CheckpointError(
-                f"start_from: the checkpoint has the weights of another network, {there}; "
-                f"use the same model= and sizes: {str(error).splitlines()[0]}"
-            ) from error
+        prefix, about = "network.", checkpoint["zoo"]
+        weights = {k.removeprefix(prefix): v for k, v in checkpoint["state_dict"].items() if k.startswith(prefix)}
+        old = Data(
+            spec_from_state(about["spec"]), class_at(about["encoder_class"], Encoder).from_state(about["encoder"])
+        )
+        report(transfer(self.network, weights, self.options["model"], old, Data(self.spec, self.encoder)), self.network)
 
     def _copy_vectors(self, vectors: Tensor, found: Tensor) -> None:
         embedding = getattr(self.network, "embedding", None)
