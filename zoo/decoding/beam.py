@@ -35,6 +35,7 @@ from zoo.decoding.rollout import ends
 from zoo.decoding.rules import Decoding, RuleArguments
 from zoo.errors import ConfigError
 from zoo.layers.state import MemoryPositions, positions_of, source_attention
+from zoo.linear import packed_matrices
 from zoo.precision import precise_dtype
 
 LEAST = 1e-10
@@ -147,7 +148,8 @@ class BeamSearch(Decoding):
         """Return the hypotheses of each example, best score first: `nbest`, or fewer where no more exist."""
         if not len(batch):
             return []
-        found, trace, memories = self._search(network, batch, specials)
+        with packed_matrices():
+            found, trace, memories = self._search(network, batch, specials)
         ids, attention = trace.back(
             found.position, found.slot, found.finished, padding=specials.padding, end=specials.end
         )

@@ -18,6 +18,7 @@ from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
 from zoo.decoding.protocol import Examples, Generating, Specials, counted, first_tokens
 from zoo.decoding.rules import Decoding, RuleArguments
 from zoo.layers.state import Memories, positions_of
+from zoo.linear import packed_matrices
 
 
 class Rollout(NamedTuple):
@@ -64,7 +65,8 @@ class Writing(Decoding):
         """Return `samples` hypotheses for each example, the likeliest first. Two of them may be equal."""
         if not len(batch):
             return []
-        drawn = self.draw(network, batch, specials).hypotheses(specials)
+        with packed_matrices():
+            drawn = self.draw(network, batch, specials).hypotheses(specials)
         return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in drawn]
 
     def draw(self, network: Generating, batch: Examples, specials: Specials) -> Rollout:

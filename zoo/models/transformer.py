@@ -41,6 +41,7 @@ from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
 from zoo.layers.packing import Packing
 from zoo.layers.state import Annotations, State, Step, log_probabilities
+from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -86,7 +87,7 @@ class Layer(nn.Module):
             self.cross_attention = MultiHeadAttention(dim, heads, cross=True, dropout=inner)
             self.cross_attention_residual = Residual(dim, outer, norm)
         self.feedforward = nn.Sequential(
-            nn.Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Dropout(inner), nn.Linear(feedforward_dim, dim)
+            Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Dropout(inner), Linear(feedforward_dim, dim)
         )
         self.feedforward_residual = Residual(dim, outer, norm)
         for linear in self.feedforward:
@@ -284,7 +285,7 @@ class Transformer(TransformerDecoder):
             for cross in (False, True)
         )
         self.encoder_norm, self.decoder_norm = (end_norm(norm, hidden_dim) for _ in range(2))
-        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
+        self.vocabulary = Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
         self._initialise(tables, tied=tied != "none")
