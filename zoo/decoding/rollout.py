@@ -94,7 +94,7 @@ class Writing(Decoding):
             if position == 1:
                 memories = {name: positions_of(name, start.memories, batch, one) for name, one in weights.items()}
             allowed = log_probs.clone()
-            self.rules.forbid(allowed, prefix, lengths, specials, whole=whole)
+            self.rules.forbid(allowed, position, prefix, lengths, specials, whole=whole)
             over = over | (allowed.amax(2) == -torch.inf)
             tokens, chosen_log_probs = self.choose(allowed.masked_fill(over[:, :, None], 0.0))
             own_log_probs = log_probs.gather(2, tokens[:, :, None]).squeeze(2)
