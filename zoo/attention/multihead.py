@@ -99,7 +99,7 @@ class MultiHeadAttention(nn.Module):
         p = self.dropout if self.training else 0.0
         if need_weights:
             weights = masked_softmax((q * q.shape[-1] ** -0.5) @ k.transpose(2, 3), mask)
-            context = F.dropout(weights, p) @ v
+            context = (F.dropout(weights, p) if p else weights) @ v
         else:
             weights = None
             context = F.scaled_dot_product_attention(q, k, v, mask, dropout_p=p, is_causal=fused_causal)

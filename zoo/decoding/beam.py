@@ -183,7 +183,7 @@ class BeamSearch(Decoding):
         size, count, trace, state = self.beam_size, len(source.length), Trace(), start
         device, whole = start.device, start.first is None and specials.end is not None
         lengths, rows, content = self.rules.lengths(source.length), torch.arange(count, device=device), source.content
-        longest = lengths.longest.to(device)
+        longest, soonest = lengths.longest.to(device), int(lengths.longest.min())
         tokens = first_tokens(start, specials, count)
         prefix = tokens.new_zeros(count, 1, 0)
         eventful = False  # whether a hypothesis has stopped, or an example can be done
@@ -206,8 +206,7 @@ class BeamSearch(Decoding):
             extended, cells = best(scores.flatten(1), 2 * size)  # (B, 2K)
             parents, tokens = cells // scores.shape[2], cells % scores.shape[2]
             ending = ends(tokens, specials)
-            last = longest == position
-            eventful = eventful or bool((ending | (extended == -torch.inf) | last[:, None]).any())
+            eventful = eventful or position == soonest or bool((ending | (extended == -torch.inf)).any())
             if eventful:
                 coverage = self.coverage(covered, content).expand_as(live)  # (B, K)
                 final = self.score(extended, penalties[position], coverage.gather(1, parents), position)
@@ -222,6 +221,7 @@ class BeamSearch(Decoding):
             before, live, parents, tokens = live, *(part[:, :size] for part in (extended, parents, tokens))
             trace.append(Entry(rows, parents, tokens, attention))
             if eventful:
+                last = longest == position
                 if not whole:
                     cut = final[:, :size].masked_fill(~last[:, None] | (live == -torch.inf), -torch.inf)
                     found = found.merge(Found.at(position + 1, cut, live, _slots(live), finished=False))
@@ -303,11 +303,12 @@ def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
         return _sorted(scores, count)
     # Only the `count` blocks with the largest maxima can hold one of the `count` largest entries: the maximum of each
     # of these comes before any entry of another block. Entries after the last whole block are candidates, too.
-    whole, columns = blocks * size, torch.arange(entries, device=scores.device)
+    whole, device = blocks * size, scores.device
     maxima = scores[:, :whole].unflatten(1, (blocks, size)).amax(2)
     chosen = _largest(maxima, count)[1].sort(1).values  # columns stay in order
-    inside = (chosen[:, :, None] * size + columns[:size]).flatten(1)
-    candidates = torch.cat([inside, columns[whole:].expand(len(scores), -1)], 1)
+    inside = (chosen[:, :, None] * size + torch.arange(size, device=device)).flatten(1)
+    after = torch.arange(whole, entries, device=device).expand(len(scores), -1)
+    candidates = torch.cat([inside, after], 1)
     values, order = _largest(scores.gather(1, candidates), count)
     return values, candidates.gather(1, order)
 

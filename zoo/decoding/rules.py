@@ -76,8 +76,8 @@ class Rules(NamedTuple):
         Padding and begin never follow. The end does not follow before the shortest length. At the longest length, only
         the end may follow if the text is written `whole`; it keeps its log-probability.
         """
-        scores[:, :, specials.padding] = -torch.inf
-        scores[:, :, specials.begin] = -torch.inf
+        scores[..., specials.padding] = -torch.inf
+        scores[..., specials.begin] = -torch.inf
         end, size = specials.end, self.no_repeat_ngram
         if 0 < size < position:
             assert prefix is not None
@@ -88,9 +88,10 @@ class Rules(NamedTuple):
             return
         early = [row for row, shortest in enumerate(lengths.shortest.tolist()) if position < shortest]
         late = [row for row, longest in enumerate(lengths.longest.tolist()) if longest <= position]
-        if early:
-            rows = slice(None) if len(early) == len(scores) else torch.tensor(early, device=scores.device)
-            scores[rows, :, end] = -torch.inf
+        if len(early) == len(scores):
+            scores[..., end] = -torch.inf
+        elif early:
+            scores[torch.tensor(early, device=scores.device), :, end] = -torch.inf
         if whole and late:
             late_rows = torch.tensor(late, device=scores.device)
             ends = scores[late_rows, :, end]
