@@ -59,10 +59,9 @@ def sources(count: int) -> tuple[Tensor, Tensor]:
     return ids.scatter(1, lengths[:, None] - 1, 3), mask
 
 
-def searching(package: str, network: torch.nn.Module, batch: Any, spec: Any, *, steps: int, beam: int = BEAM) -> Search:
+def searching(package: str, network: Any, batch: Any, spec: Any, *, steps: int, beam: int = BEAM) -> Search:
     """Beam search that writes `steps` tokens."""
     search = part(package, "decoding").BeamSearch(beam_size=beam, min_length=(0, steps), max_length=(0, steps))
-    network = network.eval()
     return lambda: search(network, batch, spec)
 
 
@@ -73,7 +72,7 @@ def translation(name: str, count: int, **sizes: Any) -> Callable[[str], Search]:
         pairs = part(package, "data.pairs.batch")
         spec = pairs.PairSpec(VOCABULARY, VOCABULARY, 40, 40)
         torch.manual_seed(0)
-        network = getattr(part(package, "models"), name)(spec, **sizes)
+        network = getattr(part(package, "models"), name)(spec, **sizes).eval()
         return searching(package, network, pairs.PairBatch(*sources(count)), spec, steps=STEPS)
 
     return search
@@ -92,7 +91,7 @@ def captions(count: int) -> Callable[[str], Search]:
         spec = images.ImageSpec(512, *grid, 9_000, 20, grid, encoded=True)
         torch.manual_seed(0)
         encoder = {"_target_": f"{package}.layers.images.small.SmallEncoder"}
-        network = part(package, "models").ShowAttendTell(spec, encoder=encoder, hidden_dim=1000)
+        network = part(package, "models").ShowAttendTell(spec, encoder=encoder, hidden_dim=1000).eval()
         features = torch.randn(count, 512, *grid, generator=torch.Generator().manual_seed(0)).relu()
         return searching(package, network, images.ImageBatch(features, grid), spec, steps=20)
 
@@ -106,7 +105,7 @@ def tours(count: int) -> Callable[[str], Search]:
         points = part(package, "data.points.batch")
         spec = points.PointSpec(width=2, longest=50, longest_target=51, goal="tour", groups=("n50",))
         torch.manual_seed(0)
-        network = part(package, "models").PointerNet(spec, embedding_dim=256, hidden_dim=256)
+        network = part(package, "models").PointerNet(spec, embedding_dim=256, hidden_dim=256).eval()
         places = torch.rand(count, 50, 2, generator=torch.Generator().manual_seed(0))
         batch = points.PointBatch(places, torch.ones(count, 50, dtype=torch.bool))
         return searching(package, network, batch, spec, steps=51, beam=3)

@@ -61,11 +61,17 @@ class MultiHeadAttention(nn.Module):
         """(..., D) -> (..., 3D): query, key and value of each token, for self-attention."""
         if len(self.weights) > 1:
             raise ValueError("cross attention projects its queries and its memory separately: queries, keys_values")
-        return linear(x, self.weights[0], self.bias)
+        return linear(x, self._matrix(0), self.bias)
 
     def queries(self, x: Tensor) -> Tensor:
         """(..., D) -> (..., D)."""
-        return linear(x, self.weights[0], self.bias[: self.dim], rows=slice(0, self.dim))
+        weight = self._matrix(0)
+        rows = None if len(weight) == self.dim else slice(0, self.dim)
+        return linear(x, weight, self.bias[: self.dim], rows=rows)
+
+    def _matrix(self, number: int) -> nn.Parameter:
+        """`weights[number]`, without the list's own look-up, which takes as long as a small product."""
+        return getattr(self.weights, str(number))
 
     def keys_values(self, memory: Tensor) -> Tensor:
         """(..., D) -> (..., 2D), key and value."""

@@ -115,12 +115,14 @@ class State:
 
     def reorder(self, parents: Tensor) -> State:
         """The state of the hypotheses that continue `parents` (B, K'), numbers from 0 to K - 1."""
-        rows = {name: part.flatten(0, 1) for name, part in self.hypotheses.items()}
-        count = next(iter(self.hypotheses.values())).shape[1] if rows else 1
-        first = torch.arange(0, len(parents) * count, count, device=parents.device)[:, None]
-        chosen = (first + parents).flatten()
-        reordered = {name: part.index_select(0, chosen).unflatten(0, parents.shape) for name, part in rows.items()}
-        return State(self.memory, reordered)
+        count = next(iter(self.hypotheses.values())).shape[1] if self.hypotheses else 1
+        before = torch.arange(len(parents), device=parents.device) * count  # hypotheses of the examples before
+        chosen = (parents + before[:, None]).flatten()
+
+        def of_parents(part: Tensor) -> Tensor:
+            return part.flatten(0, 1).index_select(0, chosen).view(*parents.shape, *part.shape[2:])
+
+        return State(self.memory, {name: of_parents(part) for name, part in self.hypotheses.items()})
 
     def examples(self, rows: Tensor) -> State:
         """The state of some of the examples, given by their numbers `rows` (B',)."""

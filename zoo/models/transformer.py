@@ -183,8 +183,8 @@ class TransformerDecoder(WritingNetwork):
         for number, layer in enumerate(self.decoder):
 
             def attend_self(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
-                q, new = module.project(y)[:, :, None].split(
-                    [self.dim, 2 * self.dim], -1
+                q, new = (
+                    module.project(y).unsqueeze(2).split([self.dim, 2 * self.dim], -1)
                 )  # (B, K, 1, D), (B, K, 1, 2D)
                 seen = torch.cat([before[name], new], 2)  # (B, K, t + 1, 2D)
                 if self.neighbourhood is not None:  # neither this token nor a later one sees tokens before this slice
