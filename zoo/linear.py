@@ -22,8 +22,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
-LARGE = 2**18
-"""The number of entries from which a matrix is packed. With fewer, the product takes at least as long packed."""
+
+def _processor() -> str:
+    """The processor's name, or nothing where torch does not know it."""
+    capabilities = getattr(torch.cpu, "get_capabilities", None)
+    return capabilities().get("cpu_name", "") if capabilities else ""
+
+
+LARGE = 2**17 if "AMD" in _processor() else 2**19
+"""The number of entries from which a matrix is packed. With fewer, the product takes at least as long packed. torch
+multiplies by MKL, which is slow for few rows on AMD's processors and fast on Intel's (benchmarks/README.md)."""
 
 
 class Linear(nn.Linear):

@@ -7,7 +7,10 @@ with the lower token id. An example is done, and leaves the batch, as soon as th
 hypotheses is at least as good as the best that a live one can still become (`reachable`). Where the end is not
 forced at the maximum length, the hypotheses that are alive there are ranked among the finished ones.
 
-A hypothesis Y is ranked by log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here and everywhere.
+A hypothesis Y is ranked by log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here and everywhere. At the
+maximum length too, log P(Y) includes the end token. Other programs differ here: CTranslate2 cuts a hypothesis at the
+maximum length, without an end and its probability, so that another hypothesis can be the best. The probabilities are
+the network's. CTranslate2 scales them to sum to 1 without the tokens that the rules forbid.
 
 - lp, form `gnmt` (Wu et al. 2016, equation 14): (5 + |Y|)^alpha / 6^alpha. Form `average`: |Y|^alpha, with alpha = 1
   the mean log-probability of a token (Gehring et al. 2017). With alpha = 0 both are 1.
