@@ -131,14 +131,14 @@ def theirs(model: ctranslate2.Translator, batch: PairBatch, *, beam: int) -> lis
 
 
 def agreement(ours: Transformer, model: ctranslate2.Translator, batch: PairBatch) -> dict[str, Any]:
-    """How many of the best hypotheses agree, for either rule of ours; the largest relative difference of the scores
-    from CTranslate2's, as they are and after tokens that may not be written got probability 0 before the softmax."""
+    """How many of the best hypotheses have the same words, for either rule of ours; the largest relative difference of
+    our scores from CTranslate2's, as they are and without the tokens that may not be written."""
     found: dict[str, Any] = {"sentences": len(batch)}
     for beam in (1, BEAM):
-        other = [result.hypotheses[0] for result in theirs(model, batch, beam=beam)]
-        for rule, searched in (("end", ours), ("cut", Cut(ours))):
-            search = BeamSearch(beam_size=beam, min_length=(0, STEPS + 1), max_length=(0, STEPS))
-            mine = [[str(token) for token in best.ids] for best, *_ in search(searched, batch, SPEC)]
+        for rule, searched, steps in (("end", ours, STEPS + 1), ("cut", Cut(ours), STEPS)):
+            other = [result.hypotheses[0] for result in theirs(model, batch, beam=beam)]
+            search = BeamSearch(beam_size=beam, min_length=(0, steps), max_length=(0, steps))
+            mine = [[str(token) for token in best.ids[:STEPS]] for best, *_ in search(searched, batch, SPEC)]
             found[f"beam {beam}, {rule}"] = sum(one == two for one, two in zip(mine, other, strict=True))
     results = theirs(model, batch, beam=BEAM)
     scores = torch.tensor([result.scores[0] for result in results])

@@ -63,7 +63,7 @@ class Rules(NamedTuple):
         self,
         scores: Tensor,
         position: int,
-        prefix: Tensor | None,
+        prefix: Tensor,
         lengths: Lengths,
         specials: Specials,
         *,
@@ -80,7 +80,6 @@ class Rules(NamedTuple):
         scores[..., specials.begin] = -torch.inf
         end, size = specials.end, self.no_repeat_ngram
         if 0 < size < position:
-            assert prefix is not None
             ngrams = prefix.unfold(2, size, 1)  # (B, K, t - n + 1, n)
             again = (ngrams[..., :-1] == prefix[:, :, None, position - size :]).all(-1)
             scores.scatter_(2, ngrams[..., -1].where(again, specials.padding), -torch.inf)
