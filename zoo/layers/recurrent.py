@@ -24,6 +24,7 @@ from zoo.errors import one_of
 from zoo.layers.loops.loop import uncompiled
 from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing
+from zoo.linear import linear
 from zoo.precision import precise_dtype
 
 KERNELS = ("auto", "loop", "torch")
@@ -120,6 +121,12 @@ class _PackedRNN(nn.RNNBase, ABC):
             for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         ]
         return [sides[0][None] if len(sides) == 1 else torch.stack(sides) for sides in both]
+
+    def _parameters_of(self, layer: int) -> tuple[nn.Parameter, ...]:
+        """A layer's weights of the input (GH, input) and the state (GH, H), and their biases (GH,), in one
+        direction."""
+        kinds = "weight_ih", "weight_hh", "bias_ih", "bias_hh"
+        return tuple(getattr(self, f"{kind}_l{layer}") for kind in kinds)
 
     def _table(self, x: Tensor, weight: Tensor, bias_x: Tensor, bias_h: Tensor) -> Tensor:
         """x (U or N, input) -> rows ((U or N) * D, GH): the part of a step's sums without the state.
@@ -249,17 +256,17 @@ class GRU(_PackedRNN):
 
     def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
         (h,) = states
-        w_x, w_h, b_x, b_h = (part[0] for part in super()._weights(layer))
+        w_x, w_h, b_x, b_h = self._parameters_of(layer)
         if self.known_to_torch and context is None:
             return (torch.gru_cell(x, h, w_x, w_h, b_x, b_h),)
         inner = b_h if context is None else b_h + context.to(b_h.dtype)  # added to the product with U
         width = [2 * self.hidden_size, self.hidden_size]
-        x_rz, x_n = F.linear(x, w_x, b_x).split(width, -1)
+        x_rz, x_n = linear(x, w_x, b_x).split(width, -1)
         inner_rz, inner_n = inner.split(width, -1)
-        u_rz, u_n = w_h.split(width)
-        r, z = (x_rz + F.linear(h, u_rz) + inner_rz).sigmoid().chunk(2, -1)
-        n = x_n + (F.linear(r * h, u_n) + inner_n if self.reset == "before" else r * (F.linear(h, u_n) + inner_n))
-        n = n.tanh()
+        of_rz, of_n = slice(0, width[0]), slice(width[0], sum(width))
+        r, z = (x_rz + linear(h, w_h, rows=of_rz) + inner_rz).sigmoid().chunk(2, -1)
+        read = linear(r * h if self.reset == "before" else h, w_h, rows=of_n) + inner_n
+        n = (x_n + (read if self.reset == "before" else r * read)).tanh()
         return (torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z),)
 
     def _weights(self, layer: int) -> list[Tensor]:
@@ -339,4 +346,10 @@ class LSTM(_PackedRNN):
         return output.unflatten(0, shape), {"hidden": h, "cell": c}
 
     def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
-        return torch.lstm_cell(x, states, *(part[0] for part in self._weights(layer)))
+        w_x, w_h, b_x, b_h = self._parameters_of(layer)
+        if x.device.type != "cpu":  # there torch has a kernel for it
+            return torch.lstm_cell(x, states, w_x, w_h, b_x, b_h)
+        h, c = states
+        i, f, g, o = (linear(x, w_x, b_x) + linear(h, w_h, b_h)).chunk(4, -1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
