@@ -14,6 +14,7 @@ LEFT, RIGHT, TOP, BOTTOM = 54, 22, 44, 38  # Its margins: numbers, numbers of ru
 PAD = 0.16  # Room above and below the lines, as a share of their height
 TICKS = 5  # The most numbers of an axis
 LOG_FROM = 20.0  # The ratio of the largest to the smallest value from which a logarithmic axis is used
+NEAR = 14  # Pixels between the ends of two lines whose numbers would touch
 LINE, SAMPLE, GAP = 21, 22, 22  # Pixels: a line of the legend, the sign of an entry, between two entries
 COLOURS = sum(kind.startswith("curve ") for kind in STYLES)  # Colours of runs in theme.toml; later runs repeat them
 
@@ -109,14 +110,10 @@ def draw_plot(plot: Plot, letters: Letters) -> Drawing:
         sheet.line("axes", [(x, bottom), (x, bottom + 4)])
         sheet.write(x, bottom + 16, number_text(value), TINY, "soft", side="center")
     sheet.write(WIDTH - RIGHT, bottom + 31, "step", TINY, "soft", side="right")
-    ends: list[tuple[float, int]] = []
-    for number, line in enumerate(plot.lines, 1):
+    for line in plot.lines:
         _draw_line(sheet, line, across, up)
-        if len(last := [up.place(y) for _, y in line.points if math.isfinite(y)]) and line.kind.startswith("curve "):
-            ends.append((last[-1], number))
-    if len(ends) > 1 and not any(line.label for line in plot.lines):
-        for y, number in spread(ends, bottom):
-            sheet.write(WIDTH - RIGHT + 5, y + 3.5, str(number), TINY, _colour(plot.lines[number - 1].kind), bold=True)
+    if len(plot.lines) > 1 and not any(line.label for line in plot.lines):
+        _write_numbers(sheet, plot.lines, across, up)
     return sheet
 
 
@@ -155,6 +152,19 @@ def _draw_line(sheet: Drawing, line: Line, across: Axis, up: Axis) -> None:
         if line.label:  # a single run has room for the number
             side = "right" if x > WIDTH - RIGHT - 24 else "center"
             sheet.write(x, y - 9 if line.highest else y + 15, f"{value:.4g}", TINY, "ink", side=side)
+
+
+def _write_numbers(sheet: Drawing, lines: Sequence[Line], across: Axis, up: Axis) -> None:
+    """Write the number of each run at the end of its line."""
+    ends: dict[float, list[tuple[float, int]]] = {}  # the lines that end at about the same step
+    for number, line in enumerate(lines, 1):
+        if finite := [point for point in line.points if math.isfinite(point[1])]:
+            x, y = across.place(finite[-1][0]), up.place(finite[-1][1])
+            near = next((other for other in ends if abs(other - x) < NEAR), x)
+            ends.setdefault(near, []).append((y, number))
+    for x, group in ends.items():
+        for y, number in spread(group, HEIGHT - BOTTOM):
+            sheet.write(x + 8, y + 3.5, str(number), TINY, _colour(lines[number - 1].kind), bold=True)
 
 
 def _colour(kind: str) -> str:
