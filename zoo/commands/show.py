@@ -16,6 +16,13 @@ def parser() -> argparse.ArgumentParser:
     return show
 
 
+def complete(words: list[str], current: str) -> list[str]:
+    """Return the names of models."""
+    from zoo.run.catalogue import choices
+
+    return [] if words else choices("model")
+
+
 def run(words: list[str]) -> None:
     """Print the facts of a model."""
     from zoo.run.model_facts import as_text, model_facts

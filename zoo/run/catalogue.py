@@ -67,6 +67,13 @@ def has_group(name: str) -> bool:
     return any(folder.is_dir() for folder in _groups(name))
 
 
+def groups() -> list[str]:
+    """The groups of configuration, ours and the user's."""
+    return sorted(
+        {path.name for folder in _groups("") if folder.is_dir() for path in folder.iterdir() if path.is_dir()}
+    )
+
+
 def choices(group: str) -> list[str]:
     """The choices of a group of configuration: `model/encoder=NAME`."""
     return [path.stem for path in _files(group)]

@@ -45,7 +45,10 @@ class ModelFacts:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `zoo show --json` prints it."""
-        return asdict(self)
+        settings = [
+            {name: getattr(one, name) for name in ("key", "default", "allowed", "comment")} for one in self.settings
+        ]
+        return asdict(self) | {"settings": settings}
 
 
 def model_facts(name: str) -> ModelFacts:
@@ -70,7 +73,7 @@ def model_facts(name: str) -> ModelFacts:
         equations,
         differs,
         notes,
-        list(typed(file).values()),
+        typed(file.settings.values()),
         file.chosen,
         entry.tasks,
         data,

@@ -5,8 +5,8 @@ The comments in conf are the only description of the keys: `zoo show` prints the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -25,7 +25,9 @@ class Setting:
     key: str  # As it is overridden: model.dropout or, for a group, model/encoder
     default: str  # As it is written in the file
     comment: str = ""
-    allowed: str = ""  # The values that the annotation of the argument allows, in words; empty if it has none
+    allowed: str = ""  # The values that the annotation of the argument allows, in words; empty if it is not known
+    owner: str = ""  # The dotted name of the class whose argument it is; empty for a group
+    path: tuple[str, ...] = ()  # The names of the argument and of the keys in it: ("hard", "reward")
 
 
 @dataclass
@@ -63,7 +65,9 @@ def read_settings(path: Path, group: str, key: str | None = None) -> File:
         if name.value == TARGET:
             found.target = str(node.value)
         elif name.value != "defaults":
-            found.settings.update((one.key, one) for one in _settings(f"{key}.{name.value}", name, node, text, lines))
+            found.settings.update((one.key, one) for one in _settings(key, (name.value,), name, node, text, lines))
+    own = {name: replace(one, owner=found.target) for name, one in found.settings.items() if one.path and not one.owner}
+    found.settings |= own
     return found
 
 
@@ -71,15 +75,18 @@ def _pairs(node: Any) -> list[tuple[Any, Any]]:
     return node.value if isinstance(node, yaml.MappingNode) else []
 
 
-def _settings(key: str, name: Any, node: Any, text: str, lines: list[str]) -> Iterator[Setting]:
-    """The setting of a key, or those of the keys below it."""
+def _settings(
+    group: str, path: tuple[str, ...], name: Any, node: Any, text: str, lines: list[str]
+) -> Iterator[Setting]:
+    """The setting of a key, and those of the keys below it."""
+    key = ".".join((group, *path))
     if isinstance(node, yaml.MappingNode) and not node.flow_style:
-        yield Setting(key, "", _comment(lines, name.end_mark))
+        yield Setting(key, "", _comment(lines, name.end_mark), path=path)
         for below, value in node.value:
-            yield from _settings(f"{key}.{below.value}", below, value, text, lines)
+            yield from _settings(group, (*path, below.value), below, value, text, lines)
     else:
         default = text[node.start_mark.index : node.end_mark.index].strip()
-        yield Setting(key, default, _comment(lines, node.end_mark))
+        yield Setting(key, default, _comment(lines, node.end_mark), path=path)
 
 
 def _comment(lines: list[str], mark: Any) -> str:
@@ -105,34 +112,30 @@ def _inherit(found: File, entry: Any, lines: list[str], group: str, key: str) ->
         comment, names = _comment(lines, node.end_mark), ", ".join(choices(full))
         found.settings[full] = Setting(full, choice, comment, f"one of {names}" if names else "")
         if path := group_file(full, choice):
-            below = read_settings(path, full, f"{key}.{place}")
-            found.settings |= typed(below)
+            found.settings |= read_settings(path, full, f"{key}.{place}").settings
 
 
-def typed(file: File) -> dict[str, Setting]:
-    """Return the settings of a file with the values that its class allows. The class is imported.
+def typed(settings: Iterable[Setting]) -> list[Setting]:
+    """Return settings with the values that their classes allow. The classes are imported.
 
     Raises:
-        ZooError: the class cannot be imported.
+        ZooError: a class cannot be imported.
     """
     from zoo.dotted import class_at
     from zoo.signature import signature
     from zoo.values import in_words
 
-    cls = class_at(file.target, object)
-    hints = {name: one.annotation for name, one in signature(cls).parameters.items()}
-    depth = min((key.count(".") for key in file.settings if "/" not in key), default=0)
-    found = {}
-    for key, one in file.settings.items():
-        if "/" in key:  # the choice of a file
-            found[key] = one
-            continue
-        name, *below = key.split(".")[depth:]
-        hint = getattr(cls, f"{name}_options", hints.get(name))
-        for part in below:
-            hint = _field(hint, part)
-        allowed = one.allowed or ("" if hint is None or one.default == "" else in_words(hint))
-        found[key] = Setting(key, one.default, one.comment, allowed)
+    settings, hints = list(settings), dict[str, dict[str, Any]]()
+    for owner in {one.owner for one in settings if one.owner}:
+        cls = class_at(owner, object)
+        annotations = {name: one.annotation for name, one in signature(cls).parameters.items()}
+        hints[owner] = {name: getattr(cls, f"{name}_options", hint) for name, hint in annotations.items()}
+    found = []
+    for one in settings:
+        hint = hints.get(one.owner, {}).get(one.path[0]) if one.path and one.default else None
+        for name in one.path[1:]:
+            hint = _field(hint, name)
+        found.append(one if hint is None else replace(one, allowed=in_words(hint)))
     return found
 
 
