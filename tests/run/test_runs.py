@@ -94,8 +94,8 @@ def test_a_run_is_finished_stopped_or_failed_as_it_ended(tmp_path, capsys, monke
         for folder in ("stopped", "resumed"):
             assert launch([*SHORT, f"hydra.run.dir=logs/{folder}"], tmp_path) == 128 + signal.SIGTERM
     assert launch([*SHORT, "hydra.run.dir=logs/resumed", "ckpt_path=logs/resumed"], tmp_path) == 0
-    diverging = ["optimizer=sgd", "optimizer.lr=1e30", "trainer.gradient_clip_val=null"]
-    assert launch([*SHORT, *diverging, "hydra.run.dir=logs/failed"], tmp_path) == 2
+    diverging = ["optimizer=sgd", "optimizer.lr=1e30", "trainer.gradient_clip_val=null", "trainer.log_every_n_steps=1"]
+    assert launch([*TINY, "callbacks=[checkpoint,steps]", *diverging, "hydra.run.dir=logs/failed"], tmp_path) == 2
     assert launch([*SHORT, "model.dropout=7", "hydra.run.dir=logs/refused"], tmp_path) == 2
     states = {os.path.basename(run["folder"]): run for run in listed(capsys, tmp_path / "logs")}
     assert {name: run["state"] for name, run in states.items()} == {

@@ -35,8 +35,8 @@ def read_all(folders: Sequence[Path]) -> list[Record]:
 
 def tables(runs: Sequence[Record]) -> list[Block]:
     """Return the blocks with the runs, the settings that differ, and the metrics; the best values are marked."""
-    named = [(str(n), os.path.relpath(run.folder), run.state, run.error) for n, run in enumerate(runs, 1)]
-    blocks: list[Block] = [Rows([[cell for cell in row if cell] for row in named])]
+    facts = [filter(None, (os.path.relpath(run.folder), run.state, run.error)) for run in runs]
+    blocks: list[Block] = [Rows([(str(n), ", ".join(row)) for n, row in enumerate(facts, 1)])]
     titles = [str(n) for n in range(1, len(runs) + 1)]
     if settings := list(differing(runs)):
         blocks.append(Columns(titles, settings))
@@ -92,13 +92,13 @@ def _value(configuration: tuple[Mapping[str, Any], Mapping[str, Any]], key: str)
 def _measured(runs: Sequence[Record]) -> Iterator[tuple[str, list[float | None], str | None]]:
     """Yield the name of each metric, its value in each run, and its better end if that is known."""
     modes = {name: mode for run in runs for name, mode in run.modes.items()}
-    for monitor in dict.fromkeys(run.monitor for run in runs if run.score is not None):
-        scores = [run.score if run.monitor == monitor else None for run in runs]
-        last = any(run.state != FINISHED and run.monitor == monitor for run in runs)
-        yield f"{'' if last else 'best '}{monitor}", scores, modes.get(monitor.rpartition("/")[2])
+    for monitor in dict.fromkeys(run.monitor for run in runs if run.state == FINISHED and run.score is not None):
+        scores = [run.score if (run.state, run.monitor) == (FINISHED, monitor) else None for run in runs]
+        yield f"best {monitor}", scores, modes.get(monitor.rpartition("/")[2])
     first = [name for run in runs for name in run.first_metrics]
     for name in dict.fromkeys([*first, *(name for run in runs for name in run.metrics)]):
-        yield name, [run.metrics.get(name) for run in runs], modes.get(name.rpartition("/")[2])
+        title = f"last {name}" if name.startswith("val/") else name
+        yield title, [run.metrics.get(name) for run in runs], modes.get(name.rpartition("/")[2])
 
 
 def best_columns(values: Sequence[float | None], mode: str | None) -> set[int]:
@@ -142,5 +142,5 @@ def as_page(runs: Sequence[Record]) -> str:
     from zoo.visualize.renderers.page import page
 
     curves = [run.curves(name) for run, name in zip(runs, names(runs), strict=True)]
-    about = f"{len(runs)} runs. The best of each metric is marked."
+    about = f"{len(runs)} runs. The best of each metric is marked." if len(runs) > 1 else "One run."
     return page(title(runs), about, [tables(runs), [Drawn(drawing(curves, for_page=True))]])

@@ -48,16 +48,17 @@ def candidates(line: str) -> list[str]:
     with suppress(ZooError):  # a folder that does not exist yet
         words = search_path.take(words)
     if not words:
-        found: Sequence[str] = [*commands.names(), "--help", "--version", "--config-dir"]
-    elif words[0] not in commands.names():
+        return _beginning(current, [*commands.names(), "--help", "--version", "--config-dir"])
+    if words[0] not in commands.names():
         return []
-    else:
-        command = commands.command(words[0])
-        own = getattr(command, "complete", None)
-        found = [] if own is None else own(words[1:], current)
-        if not found:
-            found = of_parser(command.parser(), words[1:], current)
-    return [word for word in dict.fromkeys(found) if word.startswith(current)]
+    command = commands.command(words[0])
+    own = getattr(command, "complete", None)
+    found = [] if own is None else _beginning(current, own(words[1:], current))
+    return found or _beginning(current, of_parser(command.parser(), words[1:], current))
+
+
+def _beginning(current: str, words: Sequence[str]) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word.startswith(current)]
 
 
 def of_parser(parser: argparse.ArgumentParser, words: Sequence[str], current: str) -> list[str]:
