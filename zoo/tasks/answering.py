@@ -120,6 +120,11 @@ class Answering(AnsweringPredictions, Scoring):
             return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
         return self.global_mean(total, size) + own
 
+    def step_loss(self, loss: Tensor, batch: Any) -> Tensor:
+        """The loss of an example of one network: `training_step` returns a sum over restarts, and perhaps examples."""
+        examples = len(batch) * self.trainer.world_size if self.reduction == "sum" else 1
+        return loss / (examples * (1 if self.restarts is None else len(self.restarts)))
+
     def total_loss(self, output: Output, batch: StoryBatch) -> Tensor:
         """The sum over examples, and over restarts where `logits` are (R, B, V)."""
         assert batch.answer is not None
@@ -149,7 +154,7 @@ class Answering(AnsweringPredictions, Scoring):
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
         if self.clip == "matrix" and gradient_clip_val:
-            clip_matrices(self.parameters(), gradient_clip_val)
+            self.gradient_norms[1] = clip_matrices(self.parameters(), gradient_clip_val)
         else:
             super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
 

@@ -40,6 +40,11 @@ class Optimizing(LightningModule):
     find_unused_parameters: ClassVar[bool] = False
     """Whether some backward passes reach only a part of the parameters, which DDP has to know."""
     pretrained: dict[str, Pretrained]
+    gradient_norms: dict[int, Tensor]
+    """The norm of the gradients of the newest step before clipping, by the number of the optimiser from 1 on.
+
+    Clipping gives it in each step. Without clipping by norm it is computed only in steps that are logged.
+    """
     _filled: dict[Any, str]
 
     def setup(self, stage: str) -> None:
@@ -158,10 +163,13 @@ class Optimizing(LightningModule):
             scaler.unscale_(optimizer.optimizer)  # the bound holds for the gradients themselves
         bound, algorithm = self.trainer.gradient_clip_val, self.trainer.gradient_clip_algorithm
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        if bound and algorithm == "value":
-            nn.utils.clip_grad_value_(parameters, bound)
-        elif bound:
-            nn.utils.clip_grad_norm_(parameters, bound)
+        number = 1 + self.trainer.optimizers.index(optimizer.optimizer)
+        if bound and algorithm != "value":
+            self.gradient_norms[number] = nn.utils.clip_grad_norm_(parameters, bound)
+        else:
+            self._measure(parameters, number)
+            if bound:
+                nn.utils.clip_grad_value_(parameters, bound)
         optimizer.step()
         optimizer.zero_grad()
 
@@ -192,10 +200,21 @@ class Optimizing(LightningModule):
     ) -> None:
         """Clip as Lightning does, and also for fused optimisers in bf16, where Lightning refuses without need."""
         scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
-        if scaled or gradient_clip_algorithm == "value" or not gradient_clip_val:
-            super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
-        else:
-            nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+        late = scaled and getattr(optimizer, "_step_supports_amp_scaling", False)  # it unscales the gradients itself
+        if gradient_clip_val and gradient_clip_algorithm != "value" and not late:
+            self.gradient_norms[1] = nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+            return
+        if not late:
+            self._measure(self.parameters(), 1)
+        super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
+
+    def _measure(self, parameters: Iterable[nn.Parameter], number: int) -> None:
+        """Compute the norm of the gradients of an optimiser if this step is logged."""
+        loop = self.trainer.fit_loop.epoch_loop
+        last = self.trainer.is_last_batch or loop.global_step + 1 == self.trainer.max_steps
+        if last or self.trainer._logger_connector.should_update_logs:
+            gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+            self.gradient_norms[number] = nn.utils.get_total_norm(gradients)
 
     def on_train_start(self) -> None:
         """Refuse a checkpoint whose schedule ends before this run does."""

@@ -80,6 +80,7 @@ class Task(Predicting, Optimizing, Remembering, ABC):
         self.start: dict[str, Any] | None = None  # The content of the checkpoint whose weights the training starts from
         self.restored = False  # Whether the trainer loads the weights of a checkpoint after the network is built
         self.pretrained: dict[str, Pretrained] = {}  # The pretrained parts of the network, by name
+        self.gradient_norms: dict[int, Tensor] = {}
         self._filled: dict[Any, str] = {}  # The argument of each schedule that was filled with the length of the run
 
     @classmethod
@@ -231,6 +232,10 @@ class Task(Predicting, Optimizing, Remembering, ABC):
         for name, loss in losses.items():
             self.log(f"train/{name}", loss.detach(), on_step=False, on_epoch=True, sync_dist=True, batch_size=size)
         return torch.stack(list(losses.values())).sum() if losses else torch.zeros((), device=self.device)
+
+    def step_loss(self, loss: Tensor, batch: Any) -> Tensor:
+        """Return the loss of a training step in the unit of `train/loss`; `loss` is what `training_step` returned."""
+        return loss
 
     def global_mean(self, total: Tensor, count: int | Tensor) -> Tensor:
         """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the global batch.

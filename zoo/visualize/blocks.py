@@ -228,6 +228,15 @@ class Rows(Block):
     titles: Sequence[str] = ()  # The titles of the columns; the columns are then numbers, aligned to the right
 
 
+@dataclass(frozen=True)
+class Columns(Block):
+    """Values of several things side by side, such as the metrics of runs. The first cell of a row is its name."""
+
+    titles: Sequence[str]  # Of the columns after the first one
+    rows: Sequence[Sequence[str]]
+    best: Collection[tuple[int, int]] = ()  # (row, column) of the values that are marked as the best
+
+
 def ranking(answers: Sequence[Any], *keys: Key) -> list[Block]:
     """Return the scores and the texts of several answers; nothing for a single one."""
     rows = [(f"{one.score:.4f}", one.text or "(nothing)") for one in answers]

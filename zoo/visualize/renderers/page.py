@@ -12,7 +12,7 @@ import numpy as np
 from rich.cells import cell_len
 
 from zoo.printable import shortened, shown
-from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Drawn, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Columns, Drawn, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import PALETTE, STYLES, THEME, Drawing, Raster
 
 TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30  # Pixels of a line of facts and around them; letters of a line
@@ -46,7 +46,7 @@ def macro(name: str, *given: Any) -> str:
     return str(getattr(template("blocks.html").module, name)(*given))
 
 
-for kind in (Beside, Drawn, Grid, Head, Note, Passage, Rows):
+for kind in (Beside, Columns, Drawn, Grid, Head, Note, Passage, Rows):
     html.register(kind, partial(macro, kind.__name__))
 
 
