@@ -124,9 +124,7 @@ def test_errors_are_one_line_with_the_next_step(folder: Path, monkeypatch: Any) 
     config = json.loads((folder / CONFIG).read_text())
     config["zoo"]["format"] = 2
     (folder / CONFIG).write_text(json.dumps(config))
-    with pytest.raises(
-        CheckpointError, match="this version reads format 1; a later version wrote it"
-    ):
+    with pytest.raises(CheckpointError, match="this version reads format 1; a later version wrote it"):
         zoo.load(folder)
     (folder / CONFIG).write_text("{")
     with pytest.raises(CheckpointError, match="its files cannot be read"):
