@@ -150,7 +150,7 @@ def test_push_writes_the_same_layout_into_a_folder(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     main(["push", "memn2n", "user/repo", "--folder", "mine"])
     assert {path.name for path in Path("mine").iterdir()} == {CONFIG, VOCABULARY, TENSORS, "README.md"}
-    assert "zoo.load('hub:user/repo')" in Path("mine/README.md").read_text()
+    assert 'zoo.load("hub:user/repo")' in Path("mine/README.md").read_text()
     question = expected["memn2n"]["input"]
     assert zoo.load("mine")([question])[0] == zoo.load("memn2n")([question])[0]
     with pytest.raises(SystemExit) as stopped:

@@ -166,5 +166,5 @@ def model_card(content: Mapping[str, Any], result: Mapping[str, Any] | None, nam
             ),
             "",
         ]
-    lines += ["```python", "import zoo", "", f"zoo.load({name!r})([...])", "```"]
+    lines += ["```python", "import zoo", "", f"zoo.load({json.dumps(name)})([...])", "```"]
     return "\n".join(lines) + "\n"
