@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, get_type_hints
 import torch
 from torch import Tensor
 
+from zoo.data.inputs import Inputs
 from zoo.dotted import class_at, name_of, named_by_a_checkpoint
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.packing import Forced, Packing
@@ -25,6 +26,10 @@ class Spec:
     limits: ClassVar[tuple[str, ...]] = ()
     """Fields that measure the available examples, such as the longest text. They may differ for another test set of the
     same data."""
+
+    def inputs(self) -> Inputs | None:
+        """The tensors from which a network predicts, for `zoo export`; None if the family does not declare them."""
+        return None
 
 
 def spec_state(spec: Spec) -> dict[str, Any]:

@@ -161,13 +161,13 @@ class TransformerDecoder(WritingNetwork):
     def start(self, batch: WritingBatch) -> State:
         """Encodes the sources, and projects keys and values for every layer, once."""
         source, _ = self.encode(batch, False)
-        memory, position = {"mask": source.mask}, source.mask.new_zeros(len(source.mask), 1, dtype=torch.long)
+        memory, position = {"mask": source.mask}, source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)
         hypotheses = {"position": position}
         for number, layer in enumerate(self.decoder):
             assert isinstance(layer, Layer)
             keys, values = (part.contiguous() for part in _keys_values(layer.cross_attention, source))  # (B, H, S, E)
             memory |= {f"keys.{number}": keys, f"values.{number}": values}
-            nothing = keys.new_zeros(len(keys), 1, keys.shape[1], 0, keys.shape[3])  # (B, 1, H, 0, E)
+            nothing = keys.new_zeros(keys.shape[0], 1, keys.shape[1], 0, keys.shape[3])  # (B, 1, H, 0, E)
             hypotheses |= {f"keys.{number}": nothing, f"values.{number}": nothing}
         return State(memory, hypotheses)
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from zoo.data.batch import Spec, WritingBatch, derived
+from zoo.data.inputs import Inputs, ids, mask
 from zoo.layers.packing import Packing, without_end
 
 
@@ -33,6 +34,11 @@ class PairSpec(Spec):
     end: int = 3
     """The last token of every source and every target."""
 
+    def inputs(self) -> Inputs:
+        source = ("batch", "source")
+        given = {"source": ids(source, self.source_size), "source_mask": mask(source)}
+        return Inputs(PairBatch, given, {"begin": self.begin})
+
 
 @dataclass(frozen=True)
 class PairBatch(WritingBatch):
@@ -47,7 +53,7 @@ class PairBatch(WritingBatch):
     source_mask: Tensor
     """(B, S) True at tokens, the end included; a prefix of each row."""
     _: KW_ONLY
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.source.shape[0]), sliced=True)
     """(B,) number of each pair in its split."""
     alignment: Tensor | None = None
     """(B, T, S) True where a target token comes from a source token; only for samples, which know it."""
