@@ -178,6 +178,11 @@ class Encoder(ABC):
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The encoder that `state` came from."""
 
+    def files(self) -> dict[str, str]:
+        """The texts of files, by their names, from which a program without this package can make ids; by default
+        none."""
+        return {}
+
 
 def _first(part: Any, count: int) -> Any:
     if isinstance(part, Tensor):

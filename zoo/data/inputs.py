@@ -27,6 +27,16 @@ class Given:
         """The shape, from the sizes of the axes with a name."""
         return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.axes)
 
+    @property
+    def values(self) -> str:
+        """The values in words."""
+        if self.dtype == torch.bool:
+            return "true at real positions, a prefix of each row"
+        if self.dtype.is_floating_point:
+            return "real numbers"
+        below = f"the size of {self.below} - 1" if isinstance(self.below, str) else self.below - 1
+        return f"integers from {self.lowest} to {below}"
+
     def drawn(self, sizes: Mapping[str, int], generator: torch.Generator) -> Tensor:
         """Random values. The True values of a mask are a prefix of each row, and at least one."""
         shape = self.shape(sizes)

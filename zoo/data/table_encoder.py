@@ -4,6 +4,7 @@ Training data are prepared by the same `tokens`, `ids` and `collate` that later 
 cannot differ.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -21,7 +22,7 @@ from zoo.data.parts import Known, Part, Words
 from zoo.data.stored import Rows, count_words, values_of
 from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
 from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer, tokenizer_of
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, Spelling, Vocabulary
+from zoo.data.text.vocabulary import BEGIN, END, PADDING, WRITTEN_SPECIAL, Spelling, Vocabulary
 from zoo.errors import DataError
 
 SHARED_STATE = ("text", "vocabularies", "vocabulary", "words", "learned")
@@ -239,6 +240,24 @@ class TableEncoder(Encoder):
             "learned": list(self.subwords.values()),
             **self.extra_state(),
         }
+
+    def files(self) -> dict[str, str]:
+        """For each vocabulary NAME: NAME.json with its tokens in the order of their ids and the rules that cut a text,
+        and for learned subwords NAME.tokenizer.json, which Hugging Face's tokenizers read."""
+        found = {}
+        for name, vocabulary in self.by_name.items():
+            part = self._sharing(name)[0]
+            about = {
+                "tokens": vocabulary.words,
+                "language": self.language(part),
+                "ends_with": WRITTEN_SPECIAL[END] if part.written else None,
+                "text": {"tokenizer": self.text_options.tokenizer, **asdict(self.text_options)},
+            }
+            found[f"{name}.json"] = json.dumps(about, ensure_ascii=False, indent=1)
+            tokenizer = self.tokenizers[part.name]
+            if isinstance(tokenizer, SubwordTokenizer):
+                found[f"{name}.tokenizer.json"] = tokenizer.numbered(part.special)
+        return found
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:

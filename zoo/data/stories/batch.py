@@ -29,7 +29,7 @@ class StorySpec(Spec):
     unknown: int = 1
 
     def inputs(self) -> Inputs:
-        words, question = ("batch", "sentences", "words"), ("batch", "question words")
+        words, question = ("batch", "sentences", "words"), ("batch", "question_words")
         return Inputs(
             StoryBatch,
             {
