@@ -14,7 +14,7 @@ from torch.export import Dim, ExportedProgram
 from zoo.data.batch import WritingBatch
 from zoo.data.inputs import Inputs
 from zoo.errors import CheckpointError
-from zoo.export.faces import HYPOTHESES, TOKENS, Start, Step, Whole, parts_of
+from zoo.export.faces import TOKENS, Face, Start, Step, Whole, parts_of
 from zoo.layers.modes import evaluating
 
 WRITTEN = 2  # Tokens that are read before a step is traced
@@ -43,7 +43,7 @@ class Graph:
     name: str
     about: str
     """What it computes, in one sentence."""
-    face: nn.Module
+    face: Face
     program: ExportedProgram
     inputs: dict[str, Port]
     outputs: dict[str, Port]
@@ -59,7 +59,7 @@ class Written:
         state = state.reorder(torch.zeros_like(self.tokens))
         for _ in range(steps):
             state = network.step(self.tokens, state).state
-        self.step = {TOKENS: self.tokens, **parts_of(state)}
+        self.state, self.step = state, {TOKENS: self.tokens, **parts_of(state)}
 
 
 def check_exportable(network: nn.Module, inputs: Inputs | None, spec: str) -> None:
@@ -102,7 +102,7 @@ def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
             for name, part in small.step.items()
         }
         about = "Reads one token of each hypothesis, and scores the next ones."
-        return [start, _traced("step", about, Step(network), small.step, axes)]
+        return [start, _traced("step", about, Step(network, small.state), small.step, axes)]
 
 
 def _size(axis: str | int) -> Size:
@@ -111,28 +111,28 @@ def _size(axis: str | int) -> Size:
 
 def _size_of_state(name: str, axis: int, start: Mapping[str, Port]) -> Size:
     """The size of an axis that varies: of a part of the state as `start` gives it, or else of what the steps change."""
-    if axis == 1 and (name == TOKENS or name.startswith(HYPOTHESES)):
+    if axis == 1 and (name == TOKENS or name.startswith("hypotheses_")):
         return _size("hypotheses")
     size = _size("batch") if name == TOKENS else start[name].shape[axis]
     return _size("written") if isinstance(size, int) else size
 
 
 def _traced(
-    name: str, about: str, face: nn.Module, example: dict[str, Tensor], axes: Mapping[str, Mapping[int, Size]]
+    name: str, about: str, face: Face, example: dict[str, Tensor], axes: Mapping[str, Mapping[int, Size]]
 ) -> Graph:
     """Trace a face. `axes` names the axes of each input that may vary."""
     dynamic = {
         key: {axis: Dim.DYNAMIC for axis, size in axes[key].items() if not isinstance(size, int)} for key in example
     }
     try:
-        program = torch.export.export(face, (), example, dynamic_shapes={"tensors": dynamic})
+        program = torch.export.export(face, (), example, dynamic_shapes=dynamic)
     except Exception as error:
         reason = str(error.__cause__ or error).strip().splitlines()[0]
         raise CheckpointError(
             f"{type(face.network).__name__} cannot be exported: torch.export cannot trace `{name}` ({reason}); its "
             "operations depend on the values or the sizes of its inputs"
         ) from error
-    values = {node.name: node.meta["val"] for node in program.graph.nodes if node.op != "output"}
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     given = program.call_spec.in_spec.unflatten(list(program.graph_signature.user_inputs))[1]
     found = program.call_spec.out_spec.unflatten(list(program.graph_signature.user_outputs))
     names: dict[Any, Any] = {}

@@ -61,7 +61,7 @@ def greedy(longest, **inputs):
     for _ in range(longest):
         read = {name: state[name] for name in manifest["graphs"]["step"]["inputs"] if name != "tokens"}
         found = step({"tokens": tokens, **read})
-        state |= {name.removeprefix("next."): part for name, part in found.items() if name.startswith("next.")}
+        state |= {name.removeprefix("next_"): part for name, part in found.items() if name.startswith("next_")}
         scores = found["log_probs"][:, 0]
         scores[:, [special["padding"], special["begin"]]] = -np.inf
         tokens = scores.argmax(1)[:, None]
