@@ -49,7 +49,7 @@ class Target:
 
 def _write_onnx(graph: Graph, path: Path) -> None:
     weights = sum(one.numel() * one.element_size() for one in graph.program.state_dict.values())
-    with _silent():
+    with _silent(), torch.no_grad():
         program = torch.onnx.export(
             graph.program,
             (),
@@ -69,6 +69,10 @@ def _name_axes(model: Any, graph: Graph) -> None:
     for values, ports in ((model.graph.inputs, graph.inputs), (model.graph.outputs, graph.outputs)):
         for value in values:
             value.shape = ir.Shape(ports[value.name].axes)
+    if True:
+        for node in ir.traversal.RecursiveGraphIterator(model.graph):
+            for value in node.outputs:
+                if not value.is_graph_output(): value.shape=None
 
 
 def _open_onnx(path: Path) -> Run:

@@ -124,12 +124,21 @@ class Padded(Packing):
 
     def __init__(self, mask: Tensor) -> None:
         rows, steps = prod(mask.shape[:-1]), mask.shape[-1]
-        row = torch.arange(rows, device=mask.device)[:, None].expand(rows, steps).flatten()
-        cell = torch.arange(rows * steps, device=mask.device)
-        vars(self).update(shape=tuple(mask.shape), cell=cell, row=row, mask=mask)
+        row, time = torch.arange(rows, device=mask.device), torch.arange(steps, device=mask.device)
+        vars(self).update(
+            shape=tuple(mask.shape),
+            cell=torch.arange(rows * steps, device=mask.device),
+            row=row[:, None].expand(rows, steps).flatten(),
+            step=time.expand(rows, steps).flatten(),
+            mask=mask,
+        )
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"packing.{name}: a network that is exported has no positions in the order of time steps")
+
+    @property
+    def time(self) -> Tensor:
+        return self.step
 
     @property
     def flip(self) -> Tensor:

@@ -92,7 +92,7 @@ def scanned(
     from torch._higher_order_ops.scan import scan
 
     parts, structure = tree_flatten(state)
-    parts = [part.contiguous() for part in parts]
+    parts = [part.clone(memory_format=torch.contiguous_format) for part in parts]  # none may share memory
 
     def step(carried: list[Tensor], given: tuple[Tensor, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         x_t, real = given

@@ -12,6 +12,7 @@ from torch import Tensor
 from zoo.data.batch import Batch, Spec, derived
 from zoo.data.inputs import Inputs, ids, mask
 from zoo.data.stories.story import Shown
+from zoo.layers.packing import Padded
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def _distinct(batch: StoryBatch) -> Tensor:
 
 def _real_words(ids: Tensor, mask: Tensor, distinct: Tensor, first: int = 1) -> RealWords:
     if torch.compiler.is_exporting():
-        cells = torch.arange(ids.numel(), device=ids.device)
-        return RealWords(first + cells, cells // ids.shape[-1], cells % ids.shape[-1])
+        every = Padded(mask)
+        return RealWords(first + every.cell, every.row, every.time)
     real, row, place = _cells(ids, mask)
     at = distinct.cpu().numpy().searchsorted(real)
     return RealWords(*(torch.from_numpy(one).to(ids.device) for one in (at, row, place)))
