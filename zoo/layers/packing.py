@@ -54,10 +54,8 @@ class Cells:
         return segment_softmax(scores, self.row, prod(self.shape[:-1]))
 
     def numbers(self) -> Tensor:
-        """(*shape) the number of the item in each cell, and N in a cell without one."""
-        count = len(self.cell)
-        numbers = self.cell.new_full((prod(self.shape),), count)
-        return numbers.index_copy(0, self.cell, torch.arange(count, device=numbers.device)).view(self.shape)
+        """(*shape) the number of the item in each cell, counted from 1, and 0 in a cell without one."""
+        return self.unpack(torch.arange(1, 1 + len(self.cell), device=self.cell.device))
 
 
 @dataclass(frozen=True)
@@ -163,8 +161,7 @@ class Padded(Packing):
         return masked_softmax(scores.view(self.shape), self.mask).flatten()
 
     def numbers(self) -> Tensor:
-        cells = self.cell.view(self.shape)
-        return torch.where(self.mask, cells, self.cell.shape[0])
+        return self.unpack(self.cell + 1)
 
     def _kept(self, packed: Tensor, padding: float) -> Tensor:
         """(N, ...) -> (*shape, ...) with another number at the padding."""

@@ -160,7 +160,7 @@ class MemN2N(Network):
         """Sums by the first and by the second weights (..., P B, d) -> (..., B, d)."""
         if self.parts == 1:
             return sums
-        first, second = sums.chunk(2, -2)
+        first, second = sums.unflatten(-2, (2, -1)).unbind(-3)
         return first + second * (self.slope / len(self.slope)).to(sums.dtype)
 
     def _slope(self, width: int) -> Tensor:
@@ -219,7 +219,7 @@ class MemN2N(Network):
         example = torch.arange(shape[0], device=number.device)
         begin = example * columns  # (B,) the first column of each example
         cell = (example[:, None] * (used + 1) + age).flatten()  # (B S,) row of each sentence
-        begin_of = begin.repeat_interleave(shape[1], output_size=shape[0] * shape[1])  # (B S,)
+        begin_of = begin[:, None].expand(shape).flatten()  # (B S,)
         length = batch.word_mask.sum(2).flatten()  # (B S,)
 
         words = batch.story_words
