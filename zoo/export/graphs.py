@@ -84,7 +84,7 @@ def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
     Raises CheckpointError where the operations depend on the values or the sizes of the inputs.
     """
     with evaluating(network):
-        sizes = {axis: number for number, axis in enumerate(inputs.axes, 2)}
+        sizes = {axis: number for number, axis in enumerate(inputs.axes, 3)}
         axes = {name: dict(enumerate(map(_size, given.axes))) for name, given in inputs.tensors.items()}
         if not issubclass(inputs.batch, WritingBatch):
             about = "Predicts a batch."

@@ -132,11 +132,11 @@ class MemN2N(Network):
         u = self._together(self._question(batch, asked.shape[-2]).to(asked.dtype) @ asked)  # (B, d)
         attention = {}
         for k, (matched, read) in enumerate(self.order):
-            products = (self._apart(u) @ rows[matched].mT).flatten(-2)  # (P B C,)
-            scores = memory.bags.times(products).unflatten(-1, memory.real.shape)  # u m_i
+            products = self._apart(u) @ rows[matched].mT  # (P B, C)
+            scores = memory.bags.times(products.flatten(-2)).unflatten(-1, memory.real.shape)  # u m_i
             p = self._weights(scores, memory)  # (B, L + 1)    (1)
             attention[f"hop.{k}"] = memory.to_sentences(p)
-            weights = memory.bags.transposed_times(p.flatten(-2)).unflatten(-1, (-1, used.shape[0]))  # (P B, C)
+            weights = memory.bags.transposed_times(p.flatten(-2)).unflatten(-1, products.shape[-2:])  # (P B, C)
             o = self._together(weights.to(u.dtype) @ rows[read])  # (B, d)    sum_i p_i c_i (2)
             u = (u if self.hop is None else u @ self.hop.mT) + o  # (4)
             u = u.relu() if self.nonlinearity else u
@@ -198,11 +198,12 @@ class MemN2N(Network):
         """Weights (P B, C) of each distinct word in each question; C = `columns`."""
         words, length = batch.question_words, batch.question_mask.sum(1)
         weights = self._places(words.place, length.index_select(0, words.row))
-        found = self.slope.new_zeros(self.parts, batch.words.shape[0], columns)
-        for part, weight, pad in zip(found, weights, self._padding(length), strict=True):
-            part.index_put_((words.row, words.at), weight, accumulate=True)
+        nothing, found = self.slope.new_zeros(batch.question.shape[0], columns), []
+        for weight, pad in zip(weights, self._padding(length), strict=True):
+            part = nothing.index_put((words.row, words.at), weight, accumulate=True)
             part[:, 0] += pad
-        return found.flatten(0, 1)
+            found.append(part)
+        return torch.cat(found)
 
     def _memory(self, batch: StoryBatch) -> _Memory:
         """The newest M sentences of each story as sums of rows."""
