@@ -11,12 +11,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, alternatives
 from zoo.export.graphs import Graph
 
 LARGEST = 2**30  # Bytes of weights in one file of ONNX; its format ends at 2 GiB
@@ -29,11 +28,9 @@ Run = Callable[[Mapping[str, Tensor]], dict[str, Tensor]]
 class Target:
     """A form in which a graph is written."""
 
-    suffix: str
-    runs_with: str
-    """The program that runs the files."""
+    suffix: str  # Of its files
     packages: tuple[str, ...]
-    """The packages that it needs besides those of the zoo."""
+    """The packages that it needs besides those that the zoo always has."""
     write: Callable[[Graph, Path], None]
     opened: Callable[[Path], Run]
     """Opens a written file."""
@@ -42,8 +39,7 @@ class Target:
         """Raises ConfigError if a package is missing."""
         if missing := [name for name in self.packages if find_spec(name) is None]:
             raise ConfigError(
-                f"--to onnx: {', '.join(missing)} cannot be imported; install the packages with "
-                "pip install 'attention-zoo[export]', or use --to torch"
+                f"--to onnx: {alternatives(missing)} is not installed; pip install -e '.[export]', or use --to torch"
             )
 
 
@@ -59,20 +55,10 @@ def _write_onnx(graph: Graph, path: Path) -> None:
             verbose=False,
         )
         assert program is not None
-        _name_axes(program.model, graph)
+        shape = import_module("onnx_ir").Shape
+        for value in (*program.model.graph.inputs, *program.model.graph.outputs):  # torch calls its axes s27
+            value.shape = shape({**graph.inputs, **graph.outputs}[value.name].axes)
         program.save(path, external_data=weights > LARGEST)
-
-
-def _name_axes(model: Any, graph: Graph) -> None:
-    """Replace torch's names of the axes, such as s27, by ours."""
-    ir = import_module("onnx_ir")
-    for values, ports in ((model.graph.inputs, graph.inputs), (model.graph.outputs, graph.outputs)):
-        for value in values:
-            value.shape = ir.Shape(ports[value.name].axes)
-    if True:
-        for node in ir.traversal.RecursiveGraphIterator(model.graph):
-            for value in node.outputs:
-                if not value.is_graph_output(): value.shape=None
 
 
 def _open_onnx(path: Path) -> Run:
@@ -100,7 +86,8 @@ def _open_torch(path: Path) -> Run:
 
     def run(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         with torch.no_grad():
-            return module(**tensors)
+            found: dict[str, Tensor] = module(**tensors)
+            return found
 
     return run
 
@@ -119,7 +106,7 @@ def _silent() -> Iterator[None]:
 
 
 TARGETS = {
-    "onnx": Target("onnx", "onnxruntime", ("onnx", "onnxscript", "onnxruntime"), _write_onnx, _open_onnx),
-    "torch": Target("pt2", "torch.export.load", (), _write_torch, _open_torch),
+    "onnx": Target("onnx", ("onnx", "onnxscript", "onnxruntime"), _write_onnx, _open_onnx),
+    "torch": Target("pt2", (), _write_torch, _open_torch),
 }
 """The targets by the word after --to."""
