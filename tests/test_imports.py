@@ -42,7 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.callbacks": "errors values files layers.modes data tasks visualize",
         "zoo.run": "zoo errors dotted memory signature printable values callbacks data decoding layers.pretrained"
         " models tasks visualize",
-        "zoo.commands": "zoo errors dotted printable files data run tasks visualize",
+        "zoo.export": "zoo errors data.batch data.inputs layers",
+        "zoo.commands": "zoo errors dotted printable files data export run tasks visualize",
         "zoo.cli": "zoo errors commands run",
         "zoo.__main__": "cli run",
         "train": "run cli",

@@ -14,7 +14,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of `zoo export`."""
     export = new_parser("export", ABOUT)
     export.add_argument("checkpoint", help="a checkpoint, the folder of a run (its best), or last: the newest run")
-    export.add_argument("--to", metavar="TARGET", default="onnx", help="onnx (default), or torch: files of torch.export")
+    export.add_argument("--to", metavar="TARGET", default="onnx", help="onnx (default), or torch for torch.export.load")
     export.add_argument(
         "--out", type=Path, metavar="DIR", help="the folder to write, by default beside the checkpoint: best-onnx"
     )

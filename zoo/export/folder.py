@@ -80,9 +80,7 @@ def manifest(predictor: Any, graphs: list[Graph], target: Target, files: list[st
                     name: {"dtype": port.dtype, "shape": port.axes, **_values(name, inputs)}
                     for name, port in graph.inputs.items()
                 },
-                "outputs": {
-                    name: {"dtype": port.dtype, "shape": port.axes} for name, port in graph.outputs.items()
-                },
+                "outputs": {name: {"dtype": port.dtype, "shape": port.axes} for name, port in graph.outputs.items()},
             }
             for graph in graphs
         },
@@ -98,7 +96,7 @@ def _values(name: str, inputs: Inputs) -> dict[str, str]:
 def _checked(graph: Graph, run: Run, network: Any, inputs: Inputs) -> float:
     """The largest difference of a written graph from the network, for inputs of other sizes than the traced ones."""
     largest = 0.0
-    for tensors in _samples(graph, network, inputs):
+    for tensors in samples(graph, network, inputs):
         largest = max(largest, difference(graph, run, tensors))
     if not largest <= TOLERANCE:
         raise CheckpointError(
@@ -108,7 +106,8 @@ def _checked(graph: Graph, run: Run, network: Any, inputs: Inputs) -> float:
     return largest
 
 
-def _samples(graph: Graph, network: Any, inputs: Inputs) -> Iterator[dict[str, Tensor]]:
+def samples(graph: Graph, network: Any, inputs: Inputs) -> Iterator[dict[str, Tensor]]:
+    """Random inputs of a graph, of other sizes than the traced ones; among them batches of one example."""
     for size in (1, len(inputs.axes) + 2):
         sizes = dict.fromkeys(inputs.axes, size)
         if graph.name == "network":

@@ -129,8 +129,9 @@ def _traced(
     except Exception as error:
         reason = str(error.__cause__ or error).strip().splitlines()[0]
         raise CheckpointError(
-            f"{type(face.network).__name__} cannot be exported: torch.export cannot trace `{name}` ({reason}); its "
-            "operations depend on the values or the sizes of its inputs"
+            f"{type(face.network).__name__} cannot be exported: torch.export cannot trace `{name}` ({reason}); change "
+            "operations that depend on values, or on a size as a Python number, such as len(x) instead of x.shape[0], "
+            "or declare the reason as the network's `not_exported`"
         ) from error
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     given = program.call_spec.in_spec.unflatten(list(program.graph_signature.user_inputs))[1]

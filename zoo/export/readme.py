@@ -17,6 +17,7 @@ def opened(name):
     session = onnxruntime.InferenceSession(manifest["graphs"][name]["file"])
     names = [output.name for output in session.get_outputs()]
     return lambda inputs: dict(zip(names, session.run(names, inputs)))
+
 """,
     "torch": """import json
 
@@ -35,9 +36,16 @@ def opened(name):
         return {key: part.numpy() for key, part in found.items()}
 
     return run
+
 """,
 }
 """The beginning of a program: `opened(name)` gives a graph as a function of arrays by their names."""
+
+INTRODUCTION = (
+    "A network of attention-zoo for the task {task}, as a graph of tensors. `manifest.json` has the same tables, and "
+    "under `spec` the sizes, classes and special ids of the data. A mask is true at real positions, and the values at "
+    "other positions change nothing."
+)
 
 PREDICT = """
 network = opened("network")
@@ -52,39 +60,32 @@ start, step = opened("start"), opened("step")
 
 
 def greedy(longest, **inputs):
-    \"\"\"One list of token ids per example, without the end, and its log-probability.\"\"\"
-    special = {name: manifest["spec"][name] for name in ("padding", "begin", "end")}
+    \"\"\"The token ids (B, T) of at most `longest` tokens, the end included, and the log-probability of each row.\"\"\"
+    padding, begin, end = (manifest["spec"][name] for name in ("padding", "begin", "end"))
     state = start(inputs)
     count = len(next(iter(inputs.values())))
-    tokens = np.full((count, 1), special["begin"])
-    written, total, ended = [], np.zeros(count), np.zeros(count, bool)
-    for _ in range(longest):
+    tokens, written, total = np.full((count, 1), begin), [], np.zeros(count)
+    for position in range(1, longest + 1):
         read = {name: state[name] for name in manifest["graphs"]["step"]["inputs"] if name != "tokens"}
         found = step({"tokens": tokens, **read})
         state |= {name.removeprefix("next_"): part for name, part in found.items() if name.startswith("next_")}
-        scores = found["log_probs"][:, 0]
-        scores[:, [special["padding"], special["begin"]]] = -np.inf
-        tokens = scores.argmax(1)[:, None]
+        scores = found["log_probs"][:, 0]  # (B, V)
+        ids = np.arange(scores.shape[1])
+        scores[:, (ids == padding) | (ids == begin) | ((position == longest) & (ids != end))] = -np.inf
+        ended = np.zeros(count, bool) if not written else written[-1] == end
+        tokens = np.where(ended, end, scores.argmax(1))[:, None]
         total += np.where(ended, 0, scores.max(1))
-        written.append(np.where(ended, special["end"], tokens[:, 0]))
-        ended |= tokens[:, 0] == special["end"]
-        if ended.all():
+        written.append(tokens[:, 0])
+        if (tokens == end).all():
             break
-    rows = np.stack(written, 1).tolist()
-    return [row[: row.index(special["end"])] if special["end"] in row else row for row in rows], total
+    return np.stack(written, 1), total
 """
 
 
 def readme(about: dict[str, Any], to: str) -> str:
     """The text of README.md for a manifest, whose graphs were written for the target `to`."""
     program = OPEN[to] + (GREEDY if "step" in about["graphs"] else PREDICT)
-    lines = [f"# {about['network']}", ""]
-    lines += [
-        f"A network of attention-zoo for the task {about['task']}, as a graph of tensors. `manifest.json` has the same "
-        "tables, and under `spec` the sizes, classes and special ids of the data. A mask is true at real positions; "
-        "the values at other positions change nothing.",
-        "",
-    ]
+    lines = [f"# {about['network']}", "", INTRODUCTION.format(**about), ""]
     for graph in about["graphs"].values():
         lines += [f"## {graph['file']}", "", graph["about"], ""]
         for kind in ("inputs", "outputs"):
@@ -102,7 +103,9 @@ def readme(about: dict[str, Any], to: str) -> str:
 
 def _file(name: str) -> str:
     if name.endswith(".tokenizer.json"):
-        return f"- `{name}` is read by Hugging Face's `tokenizers.Tokenizer.from_file`; its ids are those of the network."
+        return (
+            f"- `{name}` is read by Hugging Face's `tokenizers.Tokenizer.from_file`; its ids are those of the network."
+        )
     return (
         f"- `{name}`: under `tokens` each token in the order of its id; under `text` the rules that cut a text; "
         "`ends_with`, if it is not null, is the token to append."

@@ -116,8 +116,8 @@ class Packing(Cells):
 
 
 class Padded(Packing):
-    """All positions of a padded grid, row by row: N is the size of the grid. It reads what is packed at the padding, but
-    no result depends on it. It has no time steps: other code than `zoo.layers.walk.scanned` cannot loop over them.
+    """All positions of a padded grid, row by row: N is the size of the grid. No result depends on what is packed at the
+    padding. It has no time steps, and only `zoo.layers.walk.scanned` can loop over it.
     """
 
     def __init__(self, mask: Tensor) -> None:
@@ -170,7 +170,7 @@ class Padded(Packing):
 
 
 def distinct(ids: Tensor) -> Tensor:
-    """(N,) ids -> (U,) the distinct ones in ascending order. A network that is exported has all of them, as they are."""
+    """(N,) ids -> (U,) the distinct ones in ascending order. While a network is exported, all ids as they are."""
     return ids if torch.compiler.is_exporting() else ids.unique()
 
 
