@@ -65,7 +65,7 @@ def export(predictor: Any, to: str, folder: Path) -> dict[str, float]:
 
 
 def manifest(predictor: Any, graphs: list[Graph], target: Target, files: list[str]) -> dict[str, Any]:
-    """What a program has to know, as plain values."""
+    """Return the facts that a program needs to run the graphs, as plain values."""
     task = predictor.task
     inputs: Inputs = task.spec.inputs()
     return {
@@ -77,10 +77,12 @@ def manifest(predictor: Any, graphs: list[Graph], target: Target, files: list[st
                 "file": f"{graph.name}.{target.suffix}",
                 "about": graph.about,
                 "inputs": {
-                    name: {"dtype": port.dtype, "shape": port.axes, **_values(name, inputs)}
+                    name: {"dtype": port.dtype, "shape": list(port.shape), **_values(name, inputs)}
                     for name, port in graph.inputs.items()
                 },
-                "outputs": {name: {"dtype": port.dtype, "shape": port.axes} for name, port in graph.outputs.items()},
+                "outputs": {
+                    name: {"dtype": port.dtype, "shape": list(port.shape)} for name, port in graph.outputs.items()
+                },
             }
             for graph in graphs
         },
@@ -95,12 +97,18 @@ def _values(name: str, inputs: Inputs) -> dict[str, str]:
 
 def _checked(graph: Graph, run: Run, network: Any, inputs: Inputs) -> float:
     """The largest difference of a written graph from the network, for inputs of other sizes than the traced ones."""
-    largest = 0.0
-    for tensors in samples(graph, network, inputs):
-        largest = max(largest, difference(graph, run, tensors))
-    if not largest <= TOLERANCE:
+    name = type(network).__name__
+    try:
+        largest = max(difference(graph, run, tensors) for tensors in samples(graph, network, inputs))
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
         raise CheckpointError(
-            f"{type(network).__name__} cannot be exported: `{graph.name}` differs from the network by {largest:.1g}, "
+            f"{name} cannot be exported: `{graph.name}` does not run for inputs of other sizes ({reason}); nothing was "
+            "written"
+        ) from error
+    if largest > TOLERANCE:
+        raise CheckpointError(
+            f"{name} cannot be exported: `{graph.name}` differs from the network by {largest:.1g}, "
             f"expected at most {TOLERANCE:g}; nothing was written"
         )
     return largest
@@ -123,8 +131,8 @@ def difference(graph: Graph, run: Run, tensors: dict[str, Tensor]) -> float:
     least to 1; infinite where shapes differ or one of them is not finite."""
     with evaluating(graph.face):
         expected = graph.face(**tensors)
-    found = run(tensors)
-    return max(_difference(found[name], part) for name, part in expected.items())
+        found = run(tensors)
+        return max(_difference(found[name], part) for name, part in expected.items())
 
 
 def _difference(found: Tensor, expected: Tensor) -> float:
@@ -133,8 +141,9 @@ def _difference(found: Tensor, expected: Tensor) -> float:
     if not expected.is_floating_point():
         return 0.0 if torch.equal(found, expected) else float("inf")
     finite = expected.isfinite()
-    if not torch.equal(found[~finite], expected[~finite]):
+    if not (torch.equal(found.isfinite(), finite) and torch.equal(found[~finite], expected[~finite])):
         return float("inf")
-    expected, found = expected[finite], found[finite]
-    scale = max(1.0, float(expected.abs().max())) if len(expected) else 1.0
-    return float((found - expected).abs().max()) / scale if len(expected) else 0.0
+    if not finite.any():
+        return 0.0
+    scale = expected[finite].abs().max().clamp(min=1)
+    return float((found[finite] - expected[finite]).abs().max() / scale)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import sympy
 import torch
 from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
 from zoo.data.batch import WritingBatch
-from zoo.data.inputs import Inputs
+from zoo.data.inputs import Axes, Inputs
 from zoo.errors import CheckpointError
 from zoo.export.faces import TOKENS, Face, Start, Step, Whole, parts_of
 from zoo.layers.modes import evaluating
 
 WRITTEN = 2  # Tokens that are read before a step is traced
-
-Size = int | sympy.Expr
-"""The number of an axis of fixed size, or else a name, or a sum such as points + 1."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +25,8 @@ class Port:
     """An input or an output of a graph."""
 
     dtype: str
-    shape: tuple[Size, ...]
-
-    @property
-    def axes(self) -> list[int | str]:
-        """The shape as plain values."""
-        return [size if isinstance(size, int) else str(size) for size in self.shape]
+    shape: Axes
+    """Sizes that may vary have a name, or are a sum such as `points + 1`."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,7 @@ class Graph:
 
     name: str
     about: str
-    """What it computes, in one sentence."""
+    """A sentence that says what it computes."""
     face: Face
     program: ExportedProgram
     inputs: dict[str, Port]
@@ -54,8 +47,9 @@ class Written:
 
     def __init__(self, network: Any, inputs: Inputs, sizes: Mapping[str, int], hypotheses: int, steps: int) -> None:
         self.start = inputs.drawn(sizes)
-        state = network.start(inputs.of(self.start))
-        self.tokens = torch.full((len(next(iter(self.start.values()))), hypotheses), inputs.batch.begin)
+        batch = inputs.of(self.start)
+        state = network.start(batch)
+        self.tokens = torch.full((len(batch), hypotheses), batch.begin)
         state = state.reorder(torch.zeros_like(self.tokens))
         for _ in range(steps):
             state = network.step(self.tokens, state).state
@@ -64,7 +58,7 @@ class Written:
 
 def check_exportable(network: nn.Module, inputs: Inputs | None, spec: str) -> None:
     """Raises CheckpointError, with the reason, for a network that declares that it cannot be exported, and for data
-    whose `spec` does not declare what a network reads."""
+    whose `spec` does not declare the inputs of a network."""
     name = type(network).__name__
     reason = getattr(network, "not_exported", None)
     if getattr(network, "carries", False):
@@ -85,17 +79,20 @@ def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
     """
     with evaluating(network):
         sizes = {axis: number for number, axis in enumerate(inputs.axes, 3)}
-        axes = {name: dict(enumerate(map(_size, given.axes))) for name, given in inputs.tensors.items()}
+        axes = {
+            name: {axis: size for axis, size in enumerate(given.axes) if isinstance(size, str)}
+            for name, given in inputs.tensors.items()
+        }
         if not issubclass(inputs.batch, WritingBatch):
             about = "Predicts a batch."
             return [_traced("network", about, Whole(network, inputs), inputs.drawn(sizes), axes)]
         larger = {axis: size + 1 for axis, size in sizes.items()}
-        small, large = Written(network, inputs, sizes, 2, WRITTEN), Written(network, inputs, larger, 3, WRITTEN + 1)
+        small, large = Written(network, inputs, sizes, 2, WRITTEN), Written(network, inputs, larger, 3, 0)
         about = "Encodes a batch; its outputs are the state before the first token, with one hypothesis per example."
         start = _traced("start", about, Start(network, inputs), small.start, axes)
         axes = {
             name: {
-                axis: _size_of_state(name, axis, start.outputs)
+                axis: _name_in_state(name, axis, start.outputs)
                 for axis, (size, other) in enumerate(zip(part.shape, large.step[name].shape, strict=True))
                 if size != other
             }
@@ -105,25 +102,19 @@ def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
         return [start, _traced("step", about, Step(network, small.state), small.step, axes)]
 
 
-def _size(axis: str | int) -> Size:
-    return axis if isinstance(axis, int) else sympy.Symbol(axis, integer=True, positive=True)
-
-
-def _size_of_state(name: str, axis: int, start: Mapping[str, Port]) -> Size:
-    """The size of an axis that varies: of a part of the state as `start` gives it, or else of what the steps change."""
+def _name_in_state(name: str, axis: int, start: Mapping[str, Port]) -> str:
+    """The name of an axis that varies: in a part of the state that `start` gives, or else of what the steps change."""
     if axis == 1 and (name == TOKENS or name.startswith("hypotheses_")):
-        return _size("hypotheses")
-    size = _size("batch") if name == TOKENS else start[name].shape[axis]
-    return _size("written") if isinstance(size, int) else size
+        return "hypotheses"
+    size = "batch" if name == TOKENS else start[name].shape[axis]
+    return size if isinstance(size, str) else "written"
 
 
 def _traced(
-    name: str, about: str, face: Face, example: dict[str, Tensor], axes: Mapping[str, Mapping[int, Size]]
+    name: str, about: str, face: Face, example: dict[str, Tensor], axes: Mapping[str, Mapping[int, str]]
 ) -> Graph:
     """Trace a face. `axes` names the axes of each input that may vary."""
-    dynamic = {
-        key: {axis: Dim.DYNAMIC for axis, size in axes[key].items() if not isinstance(size, int)} for key in example
-    }
+    dynamic = {key: dict.fromkeys(axes[key], Dim.DYNAMIC) for key in example}
     try:
         program = torch.export.export(face, (), example, dynamic_shapes=dynamic)
     except Exception as error:
@@ -136,11 +127,10 @@ def _traced(
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     given = program.call_spec.in_spec.unflatten(list(program.graph_signature.user_inputs))[1]
     found = program.call_spec.out_spec.unflatten(list(program.graph_signature.user_outputs))
-    names: dict[Any, Any] = {}
+    names: dict[str, str] = {}
     for key, node in given.items():
-        for axis, size in enumerate(values[node].shape):
-            if isinstance(size, torch.SymInt):
-                names.setdefault(size.node.expr, axes[key][axis])
+        for axis, size in axes[key].items():
+            names.setdefault(str(values[node].shape[axis]), size if size.isidentifier() else f"({size})")
 
     def ports(nodes: Mapping[str, str]) -> dict[str, Port]:
         return {key: _port(values[node], names) for key, node in nodes.items()}
@@ -148,9 +138,9 @@ def _traced(
     return Graph(name, about, face, program, ports(given), ports(found))
 
 
-def _port(value: Tensor, names: Mapping[Any, Any]) -> Port:
-    shape = (
-        size.node.expr.xreplace(names) if isinstance(size, torch.SymInt) else int(size)  # type: ignore[redundant-expr]
-        for size in value.shape
+def _port(value: Tensor, names: Mapping[str, str]) -> Port:
+    """The type and shape of a tensor; `names` are those of torch's symbols of sizes."""
+    shape = (re.sub(r"[a-z]+\d+", lambda found: names.get(found[0], found[0]), str(size)) for size in value.shape)
+    return Port(
+        str(value.dtype).removeprefix("torch."), tuple(int(size) if size.isdecimal() else size for size in shape)
     )
-    return Port(str(value.dtype).removeprefix("torch."), tuple(shape))

@@ -57,7 +57,7 @@ def _write_onnx(graph: Graph, path: Path) -> None:
         assert program is not None
         shape = import_module("onnx_ir").Shape
         for value in (*program.model.graph.inputs, *program.model.graph.outputs):  # torch calls its axes s27
-            value.shape = shape({**graph.inputs, **graph.outputs}[value.name].axes)
+            value.shape = shape({**graph.inputs, **graph.outputs}[str(value.name)].shape)
         program.save(path, external_data=weights > LARGEST)
 
 

@@ -109,8 +109,12 @@ class Bags:
 class Scattered(Bags):
     """The matrix of a network that is exported, by its entries in any order."""
 
+    row: Tensor
+    column: Tensor
+    weight: Tensor
+
     def __init__(self, row: Tensor, column: Tensor, weight: Tensor, shape: tuple[int, int]) -> None:
-        vars(self).update(row=row, column=column, weight=weight, shape=shape)
+        vars(self).update(row=row, column=column, weight=weight, shape=shape)  # the class is frozen
 
     def times(self, values: Tensor) -> Tensor:
         return self._added(values, self.column, self.row, self.shape[0])

@@ -179,7 +179,8 @@ class MemN2N(Network):
         if self.encoding == "position_code":
             longest = self.longest + 1
             return [torch.ones_like(j), (j - (longest + 1) / 2) / longest]
-        return [1 - j / length, 2 * j / length - 1]
+        share = j / length.clamp(min=1)
+        return [1 - share, 2 * share - 1]
 
     def _padding(self, length: Tensor) -> list[Tensor]:
         """Sum of the weights of the padding after sentences of `length`.
