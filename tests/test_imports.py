@@ -45,7 +45,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.callbacks": "errors values files layers.modes data tasks visualize",
         "zoo.run": "zoo errors dotted memory signature printable values callbacks data decoding layers.pretrained"
         " models predicting tasks visualize",
-        "zoo.commands": "zoo errors dotted printable files data run tasks visualize",
+        "zoo.export": "zoo errors data.batch data.inputs layers",
+        "zoo.commands": "zoo errors dotted printable files data export run tasks visualize",
         "zoo.cli": "zoo errors commands run",
         "zoo.__main__": "cli run",
         "train": "run cli",

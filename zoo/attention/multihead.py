@@ -96,6 +96,7 @@ class MultiHeadAttention(nn.Module):
 
         `mask` is broadcast to (B, H, L, S).
         """
+        need_weights = need_weights or torch.compiler.is_exporting()  # elsewhere a fused row without a key is NaN
         length, size = q.shape[2], k.shape[2]
         ahead = causal and length > 1  # a single query is the last position and may attend to all
         fused_causal = ahead and mask is None and length == size and not need_weights

@@ -6,6 +6,7 @@ cannot differ.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +23,7 @@ from zoo.data.parts import Known, Part, Words
 from zoo.data.stored import Rows, count_words, values_of
 from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
 from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer, tokenizer_of
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, Spelling, Vocabulary
+from zoo.data.text.vocabulary import BEGIN, END, PADDING, WRITTEN_SPECIAL, Spelling, Vocabulary
 from zoo.errors import DataError
 
 if TYPE_CHECKING:
@@ -267,6 +268,24 @@ class TableEncoder(Encoder):
             "learned": list(self.subwords.values()),
             **self.extra_state(),
         }
+
+    def files(self) -> dict[str, str]:
+        """For each vocabulary NAME: NAME.json with its tokens in the order of their ids and the rules that cut a text,
+        and for learned subwords NAME.tokenizer.json, which Hugging Face's tokenizers read."""
+        found = {}
+        for name, vocabulary in self.by_name.items():
+            part = self._sharing(name)[0]
+            about = {
+                "tokens": vocabulary.words,
+                "language": self.language(part),
+                "ends_with": WRITTEN_SPECIAL[END] if part.written else None,
+                "text": {"tokenizer": self.text_options.tokenizer, **asdict(self.text_options)},
+            }
+            found[f"{name}.json"] = json.dumps(about, ensure_ascii=False, indent=1)
+            tokenizer = self.tokenizers[part.name]
+            if isinstance(tokenizer, SubwordTokenizer):
+                found[f"{name}.tokenizer.json"] = tokenizer.numbered(part.special)
+        return found
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:

@@ -44,7 +44,7 @@ class Annotations(NamedTuple):
     def of_cells(cls, vectors: Tensor, picture: Tensor) -> Annotations:
         """The annotations of I images: vectors (I, S, D) of the cells, and for each of the B examples the row of its
         image, `picture` (B,)."""
-        mask = vectors.new_ones(len(picture), vectors.shape[1]).bool()
+        mask = vectors.new_ones(picture.shape[0], vectors.shape[1]).bool()
         return cls(vectors, mask, lambda made: made.index_select(0, picture))
 
 

@@ -95,7 +95,7 @@ class EncoderDecoder(WritingNetwork):
     def step(self, tokens: Tensor, state: State) -> Step:
         h = state.hypotheses["hidden"]  # (B, K, n)
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
-        gates = state.memory["gates"].repeat_interleave(h.shape[1], 0)  # (B K, 3n)
+        gates = state.memory["gates"][:, None].expand(*h.shape[:2], -1).flatten(0, 1)  # (B K, 3n)
         h = self.decoder.step(y.flatten(0, 1), h.flatten(0, 1)[None], context=gates)[0].view_as(h)
         log_probs = log_probabilities(self._scores(h, y, state.memory["output"][:, None]))  # (B, K, V)
         return Step(log_probs, State(state.memory, {"hidden": h}), {})

@@ -136,7 +136,7 @@ class Luong(WritingNetwork):
         if self.input_feeding:
             hypotheses["fed"] = torch.zeros_like(state[0][-1])[:, None]  # h~_0 (B, 1, n)
         if isinstance(self.window, MonotonicWindow):
-            hypotheses["position"] = batch.source_mask.new_zeros(len(batch), 1, dtype=torch.long)  # t (B, 1)
+            hypotheses["position"] = batch.source_mask.new_zeros(batch.source.shape[0], 1, dtype=torch.long)  # t (B, 1)
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:

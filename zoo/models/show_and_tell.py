@@ -118,5 +118,5 @@ class ShowAndTell(WritingNetwork):
 
     def _nothing(self, image: Tensor) -> tuple[Tensor, Tensor]:
         """m and c of each caption before anything is read."""
-        m = image.new_zeros(1, len(image), self.lstm.hidden_size)
+        m = image.new_zeros(1, image.shape[0], self.lstm.hidden_size)
         return m, m.clone()

@@ -103,6 +103,8 @@ class ShowAttendTell(WritingNetwork):
         super().__init__()
         self.attention = attention
         self.hard = Hard.of(hard)
+        if attention == "hard" and self.hard.reading == "sample":
+            self.not_exported = "draws the place that it looks at, as hard.reading=sample says"
         self.energy = energy
         self.encoder = image_encoder(encoder, spec)
         depth = self.encoder.dim

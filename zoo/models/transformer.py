@@ -162,13 +162,15 @@ class TransformerDecoder(WritingNetwork):
     def start(self, batch: WritingBatch) -> State:
         """Encodes the sources, and projects keys and values for every layer, once."""
         source, _ = self.encode(batch, False)
-        memory = {} if source.mask.all() else {"mask": source.mask}
-        hypotheses = {"position": source.mask.new_zeros(len(source.mask), 1, dtype=torch.long)}
+        # Without padding a step needs no mask. A graph for any batch (`zoo export`) has to keep it.
+        whole = not torch.compiler.is_exporting() and bool(source.mask.all())
+        memory = {} if whole else {"mask": source.mask}
+        hypotheses = {"position": source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)}
         for number, layer in enumerate(self.decoder):
             assert isinstance(layer, Layer)
             keys, values = (part.contiguous() for part in _keys_values(layer.cross_attention, source))  # (B, H, S, E)
             memory |= {f"keys.{number}": keys, f"values.{number}": values}
-            hypotheses[f"read.{number}"] = keys.new_zeros(len(keys), 1, 0, 2 * self.dim)  # (B, 1, 0, 2D)
+            hypotheses[f"read.{number}"] = keys.new_zeros(keys.shape[0], 1, 0, 2 * self.dim)  # (B, 1, 0, 2D)
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
