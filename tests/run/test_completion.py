@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from tests.catalogue import ROOT
+from zoo.commands.completion import candidates
 from zoo.run import catalogue, search_path
-from zoo.run.completion import SCRIPTS, candidates, split
+from zoo.run.completion import SCRIPTS, split
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_a_line_is_split_as_a_shell_does():
 
 def test_no_answer_waits_for_torch():
     code = (
-        "import sys; from zoo.run.completion import candidates; from zoo.cli import main; "
+        "import sys; from zoo.commands.completion import candidates; from zoo.cli import main; "
         "[candidates(f'zoo {line}') for line in ('', 'train model=h', 'predict -', 'data y', 'train model.d')]; "
         "print(sorted({'torch', 'numpy', 'hydra', 'lightning', 'matplotlib'} & set(sys.modules)))"
     )

@@ -1,20 +1,11 @@
-"""What can follow on a command line of `zoo`, for the completion of shells. No network is imported, for quick answers.
-
-A command may define `complete(words, current)`. It gets the words between its name and the one that is being typed, and
-the beginning of that word, and returns what the word can become. Otherwise the options of its parser and their choices
-are proposed. With no answer, a shell proposes files.
-"""
+"""Completion in a shell: the scripts, and the overrides that a word can become. No network is imported, for quick
+answers."""
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any
 
-from zoo.errors import ZooError
-from zoo.run import search_path
 from zoo.run.catalogue import choices, group_file, groups
 from zoo.run.settings import read_settings
 
@@ -33,44 +24,6 @@ def split(line: str) -> tuple[list[str], str]:
     except ValueError:  # a quote that is still open: a file name or a text
         return [], ""
     return (words, "") if line[-1:].isspace() else (words[:-1], words[-1] if words else "")
-
-
-def candidates(line: str) -> list[str]:
-    """Return the words that the last word of a line can become; empty where only files or free text can follow."""
-    from zoo import commands
-
-    whole, current = split(line)
-    if not whole:
-        return []
-    words = whole[1:]
-    if words[-1:] in (["--config-dir"], ["-cd"]):
-        return []
-    with suppress(ZooError):  # a folder that does not exist yet
-        words = search_path.take(words)
-    if not words:
-        return _beginning(current, [*commands.names(), "--help", "--version", "--config-dir"])
-    if words[0] not in commands.names():
-        return []
-    command = commands.command(words[0])
-    own = getattr(command, "complete", None)
-    found = [] if own is None else _beginning(current, own(words[1:], current))
-    return found or _beginning(current, of_parser(command.parser(), words[1:], current))
-
-
-def _beginning(current: str, words: Sequence[str]) -> list[str]:
-    return [word for word in dict.fromkeys(words) if word.startswith(current)]
-
-
-def of_parser(parser: argparse.ArgumentParser, words: Sequence[str], current: str) -> list[str]:
-    """Return the options of a parser, or the choices of the argument that is being typed."""
-    actions: dict[str, Any] = parser._option_string_actions
-    if words and words[-1] in actions and actions[words[-1]].nargs != 0:
-        return list(actions[words[-1]].choices or ())
-    if current.startswith("-"):
-        return [name for name in actions if name.startswith("--")]
-    if words:
-        return []
-    return [name for action in parser._get_positional_actions()[:1] for name in action.choices or ()]
 
 
 def overrides(words: Sequence[str], current: str, keys_of: Sequence[str] = tuple(COMMON)) -> list[str]:

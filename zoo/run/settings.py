@@ -32,7 +32,7 @@ class Setting:
 
 @dataclass
 class File:
-    """What a file of conf says, with the files that its defaults inherit."""
+    """The content of a file of conf, with the files that its defaults inherit."""
 
     target: str = ""  # The dotted name of the class
     settings: dict[str, Setting] = field(default_factory=dict)
