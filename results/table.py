@@ -1,17 +1,19 @@
 """Makes the tables of results in Markdown pages from results/*.csv.
 
 python results/table.py                      prints all results
-python results/table.py --write README.md    writes the tables of this page again
+python results/table.py --write PAGE.md      writes the tables of this page again
 
 A table lies between `<!-- results:start FILE.csv -->` and `<!-- results:end -->` and has one line per metric. With
 metrics after the name of the file, `<!-- results:start FILE.csv bleu chrf -->`, it has one line per command and one
-column per metric. The table of models lies between `<!-- models:start -->` and `<!-- models:end -->`.
+column per metric. The table of models lies between `<!-- models:start -->` and `<!-- models:end -->`. With the name of
+a task, `<!-- models:start cloze -->`, it has the models of this task.
 
 A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ only
 in the seed become one line: their median, their range, and the number of seeds in a column of its own.
 """
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -21,9 +23,10 @@ from zoo.run.results import COLUMNS, ResultsError, Row, by_line, ours, read, rea
 
 __all__ = ["COLUMNS", "ResultsError", "Row", "insert", "main", "ours", "read", "table", "wide"]
 
+ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"(<!-- results:start (\S+\.csv)((?: \w+)*) -->\n).*?(\n<!-- results:end -->)", re.DOTALL)
-START, END = "<!-- results:start", "<!-- results:end -->"
-MODELS = re.compile(r"(<!-- models:start -->\n).*?(\n<!-- models:end -->)", re.DOTALL)
+START, END, MODELS_START = "<!-- results:start", "<!-- results:end -->", "<!-- models:start"
+MODELS = re.compile(r"(<!-- models:start(?: (\w+))? -->\n).*?(\n<!-- models:end -->)", re.DOTALL)
 
 
 def table(rows: list[Row]) -> str:
@@ -61,7 +64,8 @@ def insert(text: str, folder: Path, page: Path) -> str:
 
     Raises ResultsError where marks are missing or a file does not exist.
     """
-    if not text.count(START) == text.count(END) == len(MARKED.findall(text)) > 0:
+    marked = len(MARKED.findall(text))
+    if not text.count(START) == text.count(END) == marked or not (marked or MODELS.search(text)):
         raise ResultsError(f"{page}: expected {START} FILE.csv [METRIC ...] --> and {END} after it, each on its line")
 
     def made(match: re.Match[str]) -> str:
@@ -71,24 +75,29 @@ def insert(text: str, folder: Path, page: Path) -> str:
         rows = read(folder / name)
         return before + (wide(rows, metrics.split()) if metrics else table(rows)) + after
 
-    return MODELS.sub(lambda match: match[1] + models_table() + match[2], MARKED.sub(made, text))
+    there = page.resolve().parent
+    return MODELS.sub(lambda match: match[1] + models_table(there, match[2]) + match[3], MARKED.sub(made, text))
 
 
-def models_table() -> str:
-    """A Markdown table of the models of the catalogue, in the order of their years."""
+def models_table(folder: Path, task: str | None = None) -> str:
+    """A Markdown table of the models of the catalogue, or of a task, in the order of their years.
+
+    Its links are for a page in `folder`.
+    """
     lines = {}
     for model in catalogue.models().values():
+        if task is not None and task not in model.tasks:
+            continue
         authors, year = model.source.split(". ")[0].split(", "), re.findall(r"\b(?:19|20)\d\d\b", model.source)[0]
         first = authors[0].split()[-1]
         who = f"{first} et al." if len(authors) > 2 else " and ".join(author.split()[-1] for author in authors)
-        cells = (
-            f"`{model.name}`",
-            f"{who} {year}, {model.title}",
-            ", ".join(model.tasks),
-            f"[{model.file}]({model.file})",
-        )
+        link = f"[{model.file}]({Path(os.path.relpath(ROOT / model.file, folder)).as_posix()})"
+        cells = [f"`{model.name}`", f"{who} {year}, {model.title}", link]
+        if task is None:
+            cells.insert(2, ", ".join(model.tasks))
         lines[year, model.name] = f"| {' | '.join(cells)} |"
-    head = ["| model= | paper | task | file |", "| --- | --- | --- | --- |"]
+    names = ["model=", "paper", "task", "file"] if task is None else ["model=", "paper", "file"]
+    head = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
     return "\n".join([*head, *(lines[key] for key in sorted(lines))])
 
 
