@@ -19,6 +19,7 @@ PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]+)\)")
 NOT_PROSE = re.compile(r"(`[^`]*`|https?://[^\s)]+(?<![.,;]))")
 FILE = re.compile(r"`?\b((?:zoo|results|benchmarks|tests)/[\w/]+\.(?:py|md))\b`?")
 LONGEST_HEADING = 60  # Letters
+INDENTED = " " * 4
 FENCE = "``````"  # Longer than any in the code
 
 
@@ -33,7 +34,7 @@ def paper_page(entry: ModelEntry) -> str:
         f"# {paragraphs[0].rstrip('.')}",
         prose(paragraphs[1]),
         f"Train it with `model={entry.name}`. It is for {' and '.join(guides)}; the data that fit are {data}.",
-        *pictures(entry.name),
+        *own_pictures(entry.name),
         *(part for paragraph in paragraphs[2:] for part in section(paragraph)),
         "## Hyperparameters",
         fenced("yaml", (ROOT / "conf" / "model" / f"{entry.name}.yaml").read_text(encoding="utf-8")),
@@ -71,26 +72,36 @@ def section(paragraph: str) -> Iterator[str]:
     words = " ".join(name.split())
     heading = re.match(r"Equations|What differs from the paper|Notation", words)
     if colon and heading:
-        more = words.removeprefix(heading[0]).lstrip(";,").strip()
+        more = re.sub(r"^\((.*)\)$", r"\1", words.removeprefix(heading[0]).lstrip(";,").strip())
         short = len(words) <= LONGEST_HEADING
         yield f"## {words if short else heading[0]}"
-        paragraph = text.lstrip(" ") if short else f"{more[0].upper()}{more[1:]}:{text}"
-    items: list[str] = []
+        paragraph = capitalised(text.lstrip(" ").lstrip("\n")) if short else f"{capitalised(more)}:{text}"
+    yield "\n".join(_blocks(paragraph))
+
+
+def _blocks(paragraph: str) -> Iterator[str]:
+    """The paragraphs, items of a list and equations of a part. Indented lines are equations, one per line."""
+    blocks: list[list[str]] = []
     for line in paragraph.splitlines():
-        if line.startswith(("- ", "    ")) or not items:
-            items.append(line)
+        if not blocks or line.startswith(("- ", INDENTED)) or blocks[-1][0].startswith(INDENTED):
+            blocks.append([line])
         else:
-            items[-1] += f"\n{line.strip()}"
-    yield "\n".join(filter(None, map(_item, items)))
+            blocks[-1].append(line)
+    inside = ""
+    for block in blocks:
+        if block[0].startswith("- "):
+            inside = INDENTED
+            yield f"\n- {prose(' '.join(block)[2:])}"
+        elif block[0].startswith(INDENTED):
+            yield f"\n{inside}`#!text {block[0].strip()}`"
+        else:
+            yield f"\n{inside}{prose(' '.join(block))}"
 
 
-def _item(text: str) -> str:
-    """A paragraph, an item of a list, or an equation of the item above it, in Markdown."""
-    if text.startswith("- "):
-        return f"\n- {prose(text[2:])}"
-    if text.startswith("    "):
-        return f"\n    `#!text {text.strip()}`\n"
-    return prose(text.strip())
+def capitalised(text: str) -> str:
+    """A text that begins with a capital letter, unless it begins with a symbol."""
+    first = re.match(r"[a-z]{2,}\b|a\b", text)
+    return text[0].upper() + text[1:] if first else text
 
 
 def prose(text: str) -> str:
@@ -114,7 +125,7 @@ def _linked(path: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\*_{}\[\]#|~^])", r"\\\1", text).replace("<", "&lt;")
+    return re.sub(r"([\\*_{}\[\]#])", r"\\\1", text).replace("<", "&lt;")
 
 
 # Pictures, results and experiments
@@ -122,24 +133,34 @@ def _escaped(text: str) -> str:
 
 def pages() -> list[Path]:
     """The pages with pictures of networks."""
-    return [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "results").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "results").glob("*.md"))]
 
 
-def pictures(model: str) -> Iterator[str]:
-    """The pictures that are named after a model, and those beside its rows in the results, with their captions."""
-    shown = set[Path]()
+def shown_pictures() -> dict[Path, tuple[str, set[str]]]:
+    """Every picture with its caption, and the models that have rows in the results of its section."""
+    found: dict[Path, tuple[str, set[str]]] = {}
     for page in pages():
         for part in re.split(r"^#+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
-            rows = {row.model for match in MARKED.finditer(part) for row in read(ROOT / "results" / match[2])}
+            models = {row.model for match in MARKED.finditer(part) for row in read(ROOT / "results" / match[2])}
             for caption, link in PICTURE.findall(part):
-                path = (page.parent / link).resolve()
-                if path not in shown and (path.stem.startswith(f"{model}_") or model in rows):
-                    shown.add(path)
-                    yield f"![{caption}](../pictures/{path.name})\n\n{caption}"
+                found.setdefault((page.parent / link).resolve(), (caption, models))
+    return found
+
+
+def own_pictures(model: str) -> Iterator[str]:
+    """The pictures whose names begin with that of the model."""
+    for path, (caption, _) in shown_pictures().items():
+        if path.stem.startswith(f"{model}_"):
+            yield picture(path, caption)
+
+
+def picture(path: Path, caption: str) -> str:
+    """A picture with its caption under it."""
+    return f"![{caption}](../pictures/{path.name})\n\n*{caption}*"
 
 
 def results(model: str) -> Iterator[str]:
-    """The rows of a model, a table for each file, with the page that explains it."""
+    """The rows of a model, a table for each file, with the page that explains it, and the pictures of these pages."""
     yield "## Results"
     explained = {page: page.read_text(encoding="utf-8") for page in sorted((ROOT / "results").glob("*.md"))}
     for path in sorted((ROOT / "results").glob("*.csv")):
@@ -147,6 +168,9 @@ def results(model: str) -> Iterator[str]:
             page = next(page for page, text in explained.items() if f"{START} {path.name}" in text)
             yield f"From [{title(page)}](../../results/{page.name}), `{path.name}`:"
             yield table(rows)
+    for path, (caption, models) in shown_pictures().items():
+        if model in models and not path.stem.startswith(f"{model}_"):
+            yield picture(path, caption)
 
 
 def experiments(model: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ module. A link to any other file of the repository leads to a page with its code
 that they also work where the repository is read.
 """
 
+import logging
 import os
 import re
 import sys
@@ -31,7 +32,12 @@ OUTSIDE = {
 """The pages outside docs, and their places in the site."""
 LINK = re.compile(r"(\]\()(?!https?://|mailto:|#)([^)#\s]+)(#[^)\s]*)?(\))")
 FENCED = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+FROM_ELSEWHERE = re.compile(r"""<(?!a\b)\w+\b[^>]*\b(?:src|href|data)=["']?(?:https?:)?//[^>]*>""")
+"""A part of a page that a browser would load from another server; links of the text are not loaded."""
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".cff": "yaml", ".toml": "toml"}
+
+
+log = logging.getLogger("mkdocs.hooks.site_pages")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -74,6 +80,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Make the links of a page lead to the pages of the site."""
     here, uri = origin(page.file.src_uri), page.file.src_uri
+    if page.parent is None:  # a tab of its own
+        page.meta["hide"] = ["navigation"]
+    if uri == "changelog.md":
+        page.meta["search"] = {"boost": 0.3}
 
     def changed(match: re.Match[str]) -> str:
         before, link, anchor, after = match.groups()
@@ -81,6 +91,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"{before}{Path(target).as_posix()}{anchor or ''}{after}"
 
     return outside_code(markdown, lambda text: LINK.sub(changed, text))
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Warn of a page that loads something from another server, which ends a strict build."""
+    for part in loaded(output):
+        log.warning("%s loads from elsewhere: %s", page.file.src_uri, part)
+    return output
+
+
+def loaded(html: str) -> list[str]:
+    """The parts of a page that a browser would load from another server."""
+    return [match for match in FROM_ELSEWHERE.findall(html) if 'rel="canonical"' not in match]
 
 
 def origin(uri: str) -> str:
