@@ -63,6 +63,7 @@ PACKAGE_OF = {
     "fontTools": "fonttools",
     "PIL": "pillow",
     "pydantic_core": "pydantic",
+    "huggingface_hub": "huggingface-hub",
     "hydra": "hydra-core",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",

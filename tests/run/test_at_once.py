@@ -39,7 +39,7 @@ print(sorted(set(heavy) & set(sys.modules)))
 """
 TASKS = {
     path.stem: class_at(yaml.safe_load(path.read_text("utf-8"))["_target_"], Task)
-    for path in sorted((ROOT / "conf/task").glob("*.yaml"))
+    for path in sorted((ROOT / "conf/task").glob("[!_]*.yaml"))
 }
 
 
