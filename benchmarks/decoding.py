@@ -9,8 +9,10 @@ processor time with one thread.
 """
 
 import argparse
+import atexit
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -37,6 +39,7 @@ def import_before(commit: str) -> None:
     """Make the package zoo of `commit` importable as `zoo_before`."""
     archive = subprocess.run(["git", "archive", commit, NOW], check=True, capture_output=True).stdout
     home = Path(tempfile.mkdtemp(prefix=BEFORE))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
     with tarfile.open(fileobj=BytesIO(archive)) as files:
         files.extractall(home, filter="data")
     (home / NOW).rename(home / BEFORE)
