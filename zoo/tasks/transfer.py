@@ -137,8 +137,9 @@ def data_axes(model: Mapping[str, Any], spec: Spec) -> dict[str, dict[int, str]]
         except (RuntimeError, ValueError, ZooError):
             continue  # no data of this kind
         for name in usual.keys() & shapes.keys():
-            pairs = enumerate(zip(usual[name], shapes[name], strict=False))
-            found.setdefault(name, {}).update({dim: field for dim, (a, b) in pairs if a != b})
+            for dim, (before, after) in enumerate(zip(usual[name], shapes[name], strict=False)):
+                if before != after:
+                    found.setdefault(name, {})[dim] = field
     return found
 
 
