@@ -64,7 +64,7 @@ def test_the_jobs_of_sweeps_are_listed_by_time_and_the_folders_of_a_run_are_not_
     for place in ("han_yelp/2026-02-01_12-00-00-1", "sweeps/2026-01-01_12-00-00-1/0"):
         run = finished(tmp_path / place)
         (run / "checkpoints").mkdir()
-        (run / "checkpoints/result.json").write_text("{}")
+        (run / "checkpoints/result.json").write_text(json.dumps(RESULT))
     os.utime(tmp_path / "sweeps/2026-01-01_12-00-00-1/0/result.json", (0, 0))
     found = listed(capsys, tmp_path)
     assert [run["time"][:4] for run in found] == ["1970", "2026"] and found[1]["time"] == "2026-02-01 12:00:00"
