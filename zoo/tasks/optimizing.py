@@ -75,15 +75,15 @@ class Optimizing(LightningModule):
         if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
             options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
         make = instantiate(options, _partial_=True, _convert_="all")
-        rates, parts = self.hparams["learning_rates"] or {}, self.pretrained.values()
+        rates: dict[str, float] = self.hparams["learning_rates"] or {}
         if getattr(make.func, "by_name", False):  # such an optimiser makes its own groups
             if rates:
                 raise ConfigError(f"task.learning_rates: {make.func.__name__} has its own rates; use optimizer=adam")
             return make(named)
-        own = [([*part.parameters()], part.learning_rate) for part in parts if part.finetune_from is not None]
         network: Any = self.network
-        own += [(parameters_of(network, name), rate) for name, rate in rates.items()]
-        return make(parameter_groups([parameter for _, parameter in named], own))
+        own = [(parameters_of(network, name), rate) for name, rate in rates.items()]
+        every = [parameter for _, parameter in named]
+        return make(parameter_groups(every, [*rates_of(self.pretrained.values()), *own]))
 
     def schedule_for(self, optimizer: Optimizer, plan: Mapping[str, Any]) -> dict[str, Any]:
         """A schedule for `optimizer`, in Lightning's form; `plan` is the group `scheduler` of the configuration."""
@@ -252,6 +252,11 @@ class BatchSteps(_ManualOptimization):
         if loop._num_ready_batches_reached():
             self._task.step_schedules("epoch")
         return super().on_run_end()
+
+
+def rates_of(parts: Iterable[Pretrained]) -> list[tuple[list[nn.Parameter], float]]:
+    """The parameters and the rate of each pretrained part that will be trained."""
+    return [([*part.parameters()], part.learning_rate) for part in parts if part.finetune_from is not None]
 
 
 def parameter_groups(

@@ -42,7 +42,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one tensor of the network."""
+    """The outcome of a transfer for one tensor of the network."""
 
     name: str
     how: How
