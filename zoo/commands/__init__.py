@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+CHECKPOINT = "an included network, e.g. han; a checkpoint; the folder of a run; last: the newest run; or hub:USER/REPO"
+"""The help of an argument that names a trained network."""
+
+
 class Command(Protocol):
     """The interface of a file of this folder."""
 

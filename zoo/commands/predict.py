@@ -11,7 +11,7 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zoo.commands import new_parser, terminal
+from zoo.commands import CHECKPOINT, new_parser, terminal
 from zoo.errors import CheckpointError, ConfigError, DataError, ZooError
 from zoo.run.streams import as_json
 from zoo.run.weights import HUB, included
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 ABOUT = "the predictions of a trained network for your inputs, and its attention"
 OUTPUTS = ("csv", "html", "attention")
-CHECKPOINT = (
-    "an included network such as han, a checkpoint, the folder of a run, last (the newest run), or hub:USER/REPO"
-)
 NAMED, PRINTED, PICTURES = 8, 20, 50
 """The most unknown words that are named, the most answers that are printed beside a file of them (more are summarised),
 and the default of --pictures."""

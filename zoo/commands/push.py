@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from zoo.commands import new_parser
+from zoo.commands import CHECKPOINT, new_parser
 from zoo.errors import CheckpointError, ConfigError
 from zoo.run.folder import is_empty
 from zoo.run.weights import HUB, locate, model_card, write_folder
@@ -17,7 +17,7 @@ ABOUT = "upload a trained network with its vocabulary and a model card to the Hu
 def parser() -> argparse.ArgumentParser:
     """Return the parser of `zoo push`."""
     push = new_parser("push", ABOUT)
-    push.add_argument("checkpoint", help="a checkpoint, the folder of a run (its best), or last: the newest run")
+    push.add_argument("checkpoint", help=CHECKPOINT)
     push.add_argument("repo", metavar="USER/REPO", help="zoo.load('hub:USER/REPO') then loads it")
     push.add_argument("--folder", type=Path, metavar="DIR", help="write the files into this folder; upload nothing")
     push.add_argument("--private", action="store_true", help="make a new repository private")
