@@ -128,6 +128,7 @@ def test_a_line_is_broken_where_a_value_is_not_a_number():
     assert len(shapes(figure, "points")) == 4, "single points are visible too"
     nothing = picture([Curves({"val/accuracy": [(1, math.nan)], "train/loss": [(1, math.inf)]})])
     assert texts(nothing).count("no finite values") == 2
+    assert "loss" not in texts(picture([Curves({"val/accuracy": [(1, 0.5)]})])), "a task may have no loss"
 
 
 def test_a_loss_that_falls_far_has_a_logarithmic_axis():

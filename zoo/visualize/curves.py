@@ -123,7 +123,8 @@ def _of_one(run: Curves) -> Iterator[Plot]:
         Line("epoch curves", thinned(epochs), "training, mean of an epoch" if epochs else ""),
         _validation(run, "loss", 1, "validation" if validated else ""),
     ]
-    yield Plot("loss", lines, may_be_log=True)
+    if any(line.points for line in lines):  # a task of several optimisers need not have one loss
+        yield Plot("loss", lines, may_be_log=True)
     for metric in run.shown()[:MOST_METRICS]:
         yield Plot(title_of(metric), [_validation(run, metric, 1, "validation")])
     yield from _rates([run])
@@ -134,7 +135,8 @@ def _of_several(runs: Sequence[Curves]) -> Iterator[Plot]:
 
     training = [run.get("train/loss_step") or run.get("train/loss") for run in runs]
     lines = [Line(kind(number), thinned(series)) for number, series in enumerate(training, 1)]
-    yield Plot("training loss", lines, may_be_log=True)
+    if any(line.points for line in lines):
+        yield Plot("training loss", lines, may_be_log=True)
     names = dict.fromkeys(name for run in runs for name in run.shown()[:MOST_METRICS])
     for metric in ("loss", *list(names)[:MOST_METRICS]):
         lines = [_validation(run, metric, number) for number, run in enumerate(runs, 1)]
