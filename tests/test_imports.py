@@ -240,7 +240,7 @@ def distributions(requirements: list[str]) -> set[str]:
 def undeclared(sources: dict[str, str], declared: set[str]) -> set[str]:
     """Imports of `sources` from packages that are not declared."""
     imports = {name.split(".")[0] for module, text in sources.items() for _, name in imported(module, text, set())}
-    own = {"results", "tests", "train", "zoo", *sys.stdlib_module_names}
+    own = {"docs", "results", "tests", "train", "zoo", *sys.stdlib_module_names}
     return {name for name in imports - own if PACKAGE_OF.get(name, name).lower() not in declared}
 
 
@@ -249,7 +249,8 @@ def test_every_import_is_declared() -> None:
     runtime = distributions(project["dependencies"])
     assert undeclared(SOURCES, runtime) == set()
     extras = distributions([text for texts in project["optional-dependencies"].values() for text in texts])
-    others = {str(path): path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    paths = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]
+    others = {str(path): path.read_text(encoding="utf-8") for path in paths}
     ours = {name for path in (ROOT / "tests").rglob("*.py") for name in (path.stem, path.parent.name)}
     assert undeclared(others, runtime | extras) - ours == set()
 
