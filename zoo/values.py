@@ -50,6 +50,15 @@ def hold(key: str, value: Any, hint: Any) -> None:
         raise own or refusal(key, value, _either(schema) or str(hint), _words(schema)) from None
 
 
+def in_words(hint: Any) -> str:
+    """Return the values that an annotation allows, in words: `a whole number from 1 on`. Empty if it has no words."""
+    try:
+        allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+        return _either(allowed.json_schema(schema_generator=_Schema))
+    except (PydanticUserError, SchemaError):
+        return OBJECT if getattr(hint, "_is_protocol", False) else ""
+
+
 class Checked:
     """A base class whose subclasses compare the arguments of their constructors with the annotations, so that
     Python has the same bounds and the same messages as a configuration.

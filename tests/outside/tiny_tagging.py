@@ -24,6 +24,7 @@ from torchmetrics.classification import MulticlassAccuracy
 from zoo.arguments import Count, Natural
 from zoo.attention import GeneralScore, masked_softmax
 from zoo.data.batch import Batch, Spec, derived
+from zoo.data.inputs import Inputs, ids
 from zoo.data.notes import key
 from zoo.data.options import LoaderArguments, SampleOptions
 from zoo.data.order import Nouns
@@ -47,6 +48,9 @@ class TaggingSpec(Spec):
     tags: tuple[str, ...]
     """Names of the tags, in the order of the logits."""
 
+    def inputs(self) -> Inputs:
+        return Inputs(TaggingBatch, {"symbols": ids(("batch", "symbols"), self.symbols)})
+
 
 @dataclass(frozen=True)
 class TaggingBatch(Batch):
@@ -56,7 +60,7 @@ class TaggingBatch(Batch):
     """(B, T) ids, 0 at padding."""
     tags: Tensor | None = None
     """(B, T) the tag of each symbol; None when predicting."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.symbols.shape[0]), sliced=True)
     """(B,) number of each sequence in its split."""
     symbol_mask: Tensor = derived(lambda batch: batch.symbols > 0)
     """(B, T) True at symbols."""

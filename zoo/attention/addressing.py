@@ -158,7 +158,7 @@ def allocation(used: Tensor) -> Tensor:
     rest, and so on. Sums to at most 1."""
     rows = used.shape[1]
     order, by_use = (USAGE_FLOOR + (1 - USAGE_FLOOR) * precise(used)).sort(dim=1, stable=True)
-    before = torch.cat([order.new_ones(len(order), 1), order[:, : rows - 1]], 1).cumprod(1)
+    before = torch.cat([order.new_ones(order.shape[0], 1), order[:, : rows - 1]], 1).cumprod(1)
     return torch.zeros_like(order).scatter(1, by_use, (1 - order) * before)
 
 

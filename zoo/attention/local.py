@@ -75,7 +75,7 @@ class PredictedWindow(nn.Module):
 def _window(scores: Tensor, mask: Tensor, centre: Tensor, reach: int) -> Tensor:
     """True at the real words s with |s - centre| <= reach: the shape of `scores`."""
     position = torch.arange(scores.shape[-1], device=scores.device)
-    per_query = mask.view(len(mask), *[1] * (scores.dim() - 2), mask.shape[-1])
+    per_query = mask.view(mask.shape[0], *[1] * (scores.dim() - 2), mask.shape[-1])
     return ((position - centre.unsqueeze(-1)).abs() <= reach) & per_query
 
 

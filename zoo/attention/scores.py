@@ -197,7 +197,7 @@ class LocationScore(Score):
         """Row s of W is the key of position s."""
         size, steps = prepared.shape[:2]
         rows = self.projection.weight[:steps]
-        return Form(F.pad(rows, (0, 0, 0, steps - len(rows))).expand(size, -1, -1), longest=self.longest)
+        return Form(F.pad(rows, (0, 0, 0, steps - rows.shape[0])).expand(size, -1, -1), longest=self.longest)
 
     def prepare(self, keys: Tensor) -> Tensor:
         """(..., S, D_k) -> (..., S, 0): only the number of keys is used."""

@@ -81,7 +81,7 @@ def pointer_sum(log_weights: Tensor, occurrence: Tensor, count: int) -> Tensor:
     word = torch.where(
         occurrence < 0, count, occurrence
     )  # places without a word are summed in an extra column, which is dropped
-    none = log_weights.new_full((len(word), count + 1), lowest)
+    none = log_weights.new_full((word.shape[0], count + 1), lowest)
     highest = none.scatter_reduce(1, word, log_weights.detach(), "amax")
     total = torch.zeros_like(none).scatter_add(1, word, (log_weights - highest.gather(1, word)).exp())
     placed = total > 0

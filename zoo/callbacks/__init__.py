@@ -7,10 +7,11 @@ from zoo.callbacks.checkpoint import (
     FinalValidation,
     LastCheckpoint,
 )
+from zoo.callbacks.curves import CurvesPicture
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
 from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
-from zoo.callbacks.progress import LearningRate, Progress
+from zoo.callbacks.progress import LearningRate, Progress, StepMetrics
 from zoo.callbacks.random_state import RandomState
 from zoo.callbacks.throughput import Throughput
 
@@ -18,6 +19,7 @@ __all__ = [
     "AttentionMaps",
     "BestCheckpoint",
     "BestCheckpointArtifact",
+    "CurvesPicture",
     "ExponentialAverage",
     "FinalValidation",
     "LastCheckpoint",
@@ -26,6 +28,7 @@ __all__ = [
     "PredictionsTable",
     "Progress",
     "RandomState",
+    "StepMetrics",
     "StopOnNonFiniteLoss",
     "Throughput",
     "WholeTestPictures",

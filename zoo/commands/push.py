@@ -8,8 +8,8 @@ from typing import Any
 
 from zoo.commands import new_parser
 from zoo.errors import CheckpointError, ConfigError
-from zoo.run.folder import is_empty, resolve
-from zoo.run.weights import HUB, model_card, write_folder
+from zoo.run.folder import is_empty
+from zoo.run.weights import HUB, locate, model_card, write_folder
 
 ABOUT = "upload a trained network with its vocabulary and a model card to the Hugging Face hub"
 
@@ -29,7 +29,7 @@ def run(words: list[str]) -> None:
     from zoo.run.checkpoint import read_checkpoint
 
     options = parser().parse_args(words)
-    path = Path(resolve(options.checkpoint))
+    path = locate(options.checkpoint)
     content = read_checkpoint(path)
     card = model_card(content, _result(path), HUB + options.repo)
     if options.folder is not None:

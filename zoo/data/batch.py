@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, get_type_hints
 import torch
 from torch import Tensor
 
+from zoo.data.inputs import Inputs
 from zoo.dotted import class_at, name_of, named_by_a_checkpoint
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.packing import Forced, Packing
@@ -32,6 +33,10 @@ class Spec:
         cls: Any = type(self)
         for name, hint in _annotations(cls).items():
             hold(name, getattr(self, name), hint)
+
+    def inputs(self) -> Inputs | None:
+        """The tensors from which a network predicts, for `zoo export`; None if the family does not declare them."""
+        return None
 
 
 @cache
@@ -178,6 +183,11 @@ class Encoder(ABC):
     def display(self, one: Any) -> Any:
         """An input as it is shown beside its prediction, such as its words in their positions in the batch."""
 
+    def entries(self, field: str) -> Sequence[str] | None:
+        """The words that a field of the spec counts, such as `vocabulary_size`, in the order of their ids; None where
+        the field counts no words."""
+        return None
+
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """Plain data for a checkpoint."""
@@ -186,6 +196,11 @@ class Encoder(ABC):
     @abstractmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The encoder that `state` came from."""
+
+    def files(self) -> dict[str, str]:
+        """The texts of files, by their names, from which a program without this package can make ids; by default
+        none."""
+        return {}
 
 
 def _first(part: Any, count: int) -> Any:

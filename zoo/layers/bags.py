@@ -51,6 +51,8 @@ class Bags:
     @classmethod
     def of(cls, row: Tensor, column: Tensor, weight: Tensor, shape: tuple[int, int]) -> Bags:
         """From N entries (N,) in any order; those of one cell are added."""
+        if torch.compiler.is_exporting():
+            return Scattered(row, column, weight, shape)
         return cls(Entries.of(row, column, weight, shape[0]), Entries.of(column, row, weight, shape[1]), shape)
 
     def times(self, values: Tensor) -> Tensor:
@@ -102,6 +104,28 @@ class Bags:
             row = torch.arange(count, device=self.columns.begin.device)
             self._used.cells[count] = (self._used.at[:, None] + row * self.shape[1]).view(-1)
         return self._used.cells[count]
+
+
+class Scattered(Bags):
+    """The matrix of a network that is exported, by its entries in any order."""
+
+    row: Tensor
+    column: Tensor
+    weight: Tensor
+
+    def __init__(self, row: Tensor, column: Tensor, weight: Tensor, shape: tuple[int, int]) -> None:
+        vars(self).update(row=row, column=column, weight=weight, shape=shape)  # the class is frozen
+
+    def times(self, values: Tensor) -> Tensor:
+        return self._added(values, self.column, self.row, self.shape[0])
+
+    def transposed_times(self, values: Tensor) -> Tensor:
+        return self._added(values, self.row, self.column, self.shape[1])
+
+    def _added(self, values: Tensor, read: Tensor, written: Tensor, size: int) -> Tensor:
+        exact = precise(values)
+        terms = exact.index_select(-1, read) * self.weight.to(exact.dtype)
+        return exact.new_zeros(*exact.shape[:-1], size).index_add(-1, written, terms)
 
 
 @dataclass(frozen=True)

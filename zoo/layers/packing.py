@@ -2,17 +2,21 @@
 
 Notation: a grid has shape (..., T), its last axis is time; R rows of it hold at least one real position, N positions
 are real. Packed tensors are (N, ...): time step by time step, and inside a step the longest row first.
+
+While `torch.export` traces a network, the sizes of its tensors must not depend on the values of a mask. `Packing.of`
+then gives a `Padded`, which keeps every position of the grid and leaves out the padding by the mask.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from zoo.attention.softmax import masked_softmax, segment_softmax
 from zoo.precision import precise
 
 
@@ -39,6 +43,20 @@ class Cells:
         total = exact.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, exact)
         return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
 
+    def max(self, packed: Tensor) -> Tensor:
+        """Maximum over time: (N, D) -> (*shape[:-1], D), zero for an empty row."""
+        zeros = packed.new_zeros(prod(self.shape[:-1]), packed.shape[-1])
+        highest = zeros.scatter_reduce(0, self.row[:, None].expand_as(packed), packed, "amax", include_self=False)
+        return highest.view(*self.shape[:-1], -1)
+
+    def softmax(self, scores: Tensor) -> Tensor:
+        """Softmax over the positions of each row: scores (N,) -> weights (N,)."""
+        return segment_softmax(scores, self.row, prod(self.shape[:-1]))
+
+    def numbers(self) -> Tensor:
+        """(*shape) the number of the item in each cell, counted from 1, and 0 in a cell without one."""
+        return self.unpack(torch.arange(1, 1 + len(self.cell), device=self.cell.device))
+
 
 @dataclass(frozen=True)
 class Packing(Cells):
@@ -57,6 +75,8 @@ class Packing(Cells):
     @classmethod
     def of(cls, mask: Tensor) -> Packing:
         """The packing of a boolean `mask` (..., T), True at real positions. Rows may be empty and may have holes."""
+        if torch.compiler.is_exporting():
+            return Padded(mask)
         if mask.dtype != torch.bool or mask.dim() == 0:
             found = f"{mask.dtype} {tuple(mask.shape)}"
             raise ValueError(f"a packing is made from a boolean mask (..., T), True = real; got {found}")
@@ -95,6 +115,72 @@ class Packing(Cells):
         return self.cell % max(self.shape[-1], 1)
 
 
+class Padded(Packing):
+    """All positions of a padded grid, row by row: N is the size of the grid. No result depends on what is packed at the
+    padding. It has no time steps, and only `zoo.layers.walk.scanned` can loop over it.
+    """
+
+    def __init__(self, mask: Tensor) -> None:
+        rows, steps = prod(mask.shape[:-1]), mask.shape[-1]
+        row, time = torch.arange(rows, device=mask.device), torch.arange(steps, device=mask.device)
+        vars(self).update(
+            shape=tuple(mask.shape),
+            cell=torch.arange(rows * steps, device=mask.device),
+            row=row[:, None].expand(rows, steps).flatten(),
+            step=time.expand(rows, steps).flatten(),
+            mask=mask,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"packing.{name}: a network that is exported has no positions in the order of time steps")
+
+    @property
+    def time(self) -> Tensor:
+        return self.step
+
+    @property
+    def flip(self) -> Tensor:
+        """(N,) the position of the same row's mirrored step, if the real positions of each row are a prefix."""
+        lengths, time = self.mask.sum(-1).flatten().index_select(0, self.row), self.time
+        return self.cell - time + torch.where(time < lengths, lengths - 1 - time, time)
+
+    def pack(self, grid: Tensor) -> Tensor:
+        return grid.flatten(0, len(self.shape) - 1)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        return self._kept(packed, 0)
+
+    def sum(self, packed: Tensor) -> Tensor:
+        return self._kept(packed, 0).sum(len(self.shape) - 1)
+
+    def max(self, packed: Tensor) -> Tensor:
+        lowest = torch.finfo(packed.dtype).min
+        return self._kept(packed, lowest).amax(-2).masked_fill(~self.mask.any(-1, keepdim=True), 0)
+
+    def softmax(self, scores: Tensor) -> Tensor:
+        return masked_softmax(scores.view(self.shape), self.mask).flatten()
+
+    def numbers(self) -> Tensor:
+        return self.unpack(self.cell + 1)
+
+    def _kept(self, packed: Tensor, padding: float) -> Tensor:
+        """(N, ...) -> (*shape, ...) with another number at the padding."""
+        grid = packed.view(*self.shape, *packed.shape[1:])
+        return grid.masked_fill(~self.mask.view(*self.shape, *[1] * (packed.dim() - 1)), padding)
+
+
+def distinct(ids: Tensor) -> Tensor:
+    """(N,) ids -> (U,) the distinct ones in ascending order. While a network is exported, all ids as they are."""
+    return ids if torch.compiler.is_exporting() else ids.unique()
+
+
+def places(among: Tensor, ids: Tensor, first: int = 0) -> Tensor:
+    """(N,) the row in `among`, which `distinct` made, of each of `ids` (N,); `first` ids were given to it before."""
+    if torch.compiler.is_exporting():
+        return torch.arange(first, first + ids.shape[0], device=ids.device)
+    return torch.searchsorted(among, ids)
+
+
 class Forced(NamedTuple):
     """The decoder inputs for teacher forcing on B targets."""
 
@@ -110,4 +196,4 @@ def starts(lengths: Tensor) -> Tensor:
 
 def without_end(mask: Tensor) -> Tensor:
     """(B, S) `mask` without the last True of each row, which is the end mark. The True values of a row are a prefix."""
-    return torch.cat([mask[:, 1:], mask.new_zeros(len(mask), min(mask.shape[1], 1))], 1)
+    return torch.cat([mask[:, 1:], torch.zeros_like(mask[:, :1])], 1)

@@ -30,7 +30,7 @@ def token_table(points: Tensor, begin: Tensor) -> Tensor:
     """The vector of each token, (B, V, E), from rows of the points (B, n, E) and of begin (E); padding and end are
     0."""
     specials = F.pad(begin[None], (0, 0, BEGIN, SPECIALS - BEGIN - 1))
-    return torch.cat([specials.expand(len(points), -1, -1), points], 1)
+    return torch.cat([specials.expand(points.shape[0], -1, -1), points], 1)
 
 
 def read_tokens(tokens: Tensor, table: Tensor, packing: Packing | None = None) -> Tensor:
@@ -87,7 +87,7 @@ def start_pointing_(network: nn.Module, init_range: float | None, *read_states: 
 def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
     """Rows (M, A) of the points packed by `packing` (B, n), and one for the place of the end (A): (B, S, A)."""
     grid = packing.unpack(points)
-    return torch.cat([end.to(grid.dtype).expand(len(grid), 1, -1), grid], 1)
+    return torch.cat([end.to(grid.dtype).expand(grid.shape[0], 1, -1), grid], 1)
 
 
 def scores_of(score: AdditiveScore, queries: Tensor, keys: Tensor, packing: Packing | None = None) -> Tensor:

@@ -3,13 +3,12 @@
 Notation: `packing` packs a grid (..., T) with N real positions, or gives the positions of tree nodes in one; D width.
 """
 
-from math import prod
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from zoo.attention import ContextScore, segment_softmax
+from zoo.attention import ContextScore
 from zoo.errors import one_of
 from zoo.layers.packing import Cells
 
@@ -26,7 +25,7 @@ class AttentionPooling(nn.Module):
 
     def forward(self, hidden: Tensor, packing: Cells) -> tuple[Tensor, Tensor]:
         """(N, D) -> row vectors (..., D), zero for an empty row, and weights (..., T)."""
-        weights = segment_softmax(self.score(hidden), packing.row, prod(packing.shape[:-1]))  # (N,)
+        weights = packing.softmax(self.score(hidden))  # (N,)
         return packing.sum(weights[:, None] * hidden), packing.unpack(weights)
 
 
@@ -45,9 +44,7 @@ class MaxPooling(nn.Module):
 
     def forward(self, hidden: Tensor, packing: Cells) -> tuple[Tensor, None]:
         """(N, D) -> row vectors (..., D), zero for an empty row."""
-        zeros = hidden.new_zeros(prod(packing.shape[:-1]), hidden.shape[-1])
-        highest = zeros.scatter_reduce(0, packing.row[:, None].expand_as(hidden), hidden, "amax", include_self=False)
-        return highest.view(*packing.shape[:-1], -1), None
+        return packing.max(hidden), None
 
 
 def pooling(name: Pooling, dim: int, attention_dim: int) -> AttentionPooling | MeanPooling | MaxPooling:

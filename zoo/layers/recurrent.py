@@ -23,7 +23,9 @@ from torch.nn import functional as F
 from zoo.errors import one_of
 from zoo.layers.loops.loop import uncompiled
 from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirstGRULoop, Walk
-from zoo.layers.packing import Packing
+from zoo.layers.packing import Packing, Padded
+from zoo.layers.walk import scanned
+from zoo.linear import linear
 from zoo.precision import precise_dtype
 
 KERNELS = ("auto", "loop", "torch")
@@ -74,6 +76,8 @@ class _PackedRNN(nn.RNNBase, ABC):
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Output (N, D*H) and the final states, each (L*D, rows, H), from states of that shape."""
         self._check(x, packing, at)
+        if isinstance(packing, Padded):
+            return self._scanned(x if at is None else x.index_select(0, at), packing, states, context)
         start = tuple(self._sorted(state, x, packing) for state in states or (None,) * (1 + (self.mode == "LSTM")))
         library = self.kernel == "torch" or (self.kernel == "auto" and x.device.type != "cpu" and self.known_to_torch)
         if library and context is None and packing.batch_sizes:  # cuDNN refuses a batch without a single position
@@ -112,13 +116,37 @@ class _PackedRNN(nn.RNNBase, ABC):
             finals.append(final)
         return output, tuple(torch.cat(states).to(weight_dtype) for states in zip(*finals, strict=True))
 
+    def _scanned(
+        self, x: Tensor, packing: Padded, states: tuple[Tensor, ...] | None, context: Tensor | None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """As `_run` from x (N, input), by the steps that `step` takes, in each direction."""
+        directions, rows = 1 + self.bidirectional, prod(packing.shape[:-1])
+        nothing = x.new_zeros(self.num_layers * directions, rows, self.hidden_size)
+        begin = states or (nothing,) * (1 + (self.mode == "LSTM"))
+        finals = []
+        for layer in range(self.num_layers):
+            found = []
+            for direction in range(directions):
+                weights = self._of_layer(layer, direction)
+
+                def cell(x_t: Tensor, state: tuple[Tensor, ...], weights: list[Tensor] = weights) -> tuple[Tensor, ...]:
+                    return self._cell(x_t, state, weights, context)
+
+                own = tuple(state[layer * directions + direction] for state in begin)
+                (output,), final = scanned(cell, _hidden, x, packing, own, backwards=direction == 1)
+                found.append(output)
+                finals.append(final)
+            x = torch.cat(found, 1)
+        return x, tuple(torch.stack(parts) for parts in zip(*finals, strict=True))
+
+    def _of_layer(self, layer: int, direction: int = 0) -> list[Tensor]:
+        """The weights of the input (GH, input) and the state (GH, H), and their biases (GH,)."""
+        name = f"l{layer}" + "_reverse" * direction
+        return [getattr(self, f"{kind}_{name}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+
     def _weights(self, layer: int) -> list[Tensor]:
         """A layer's weights of the input (D, GH, input) and the state (D, GH, H), and their biases (D, GH)."""
-        names = [f"l{layer}{suffix}" for suffix in ("", "_reverse")[: 1 + self.bidirectional]]
-        both = [
-            [getattr(self, f"{kind}_{name}") for name in names]
-            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        ]
+        both = zip(*(self._of_layer(layer, direction) for direction in range(1 + self.bidirectional)), strict=True)
         return [sides[0][None] if len(sides) == 1 else torch.stack(sides) for sides in both]
 
     def _table(self, x: Tensor, weight: Tensor, bias_x: Tensor, bias_h: Tensor) -> Tensor:
@@ -139,19 +167,22 @@ class _PackedRNN(nn.RNNBase, ABC):
             for layer in range(self.num_layers):
                 if layer:
                     output = F.dropout(output, self.dropout, self.training)
-                layers.append(self._cell(output, [state[layer].to(output.dtype) for state in states], layer, context))
+                before = tuple(state[layer].to(output.dtype) for state in states)
+                layers.append(self._cell(output, before, self._of_layer(layer), context))
                 output = layers[-1][0]
         return output, tuple(torch.stack(parts) for parts in zip(*layers, strict=True))
 
     @abstractmethod
-    def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
-        """The new states (R, H) of one layer."""
+    def _cell(
+        self, x: Tensor, states: tuple[Tensor, ...], weights: list[Tensor], context: Tensor | None
+    ) -> tuple[Tensor, ...]:
+        """The new states (R, H) of one layer with its `weights`, see `_of_layer`."""
 
     def _check(self, x: Tensor, packing: Packing, at: Tensor | None) -> None:
-        positions = len(packing.cell)
+        positions = packing.cell.shape[0]
         if x.dim() != 2 or x.shape[1] != self.input_size:
             raise ValueError(f"x must be (positions, {self.input_size}), got {tuple(x.shape)}")
-        if at is None and len(x) != positions:
+        if at is None and x.shape[0] != positions:
             raise ValueError(f"x has {len(x)} rows, the packing {positions} positions; distinct rows need `at`")
         if at is not None and tuple(at.shape) != (positions,):
             raise ValueError(
@@ -184,6 +215,11 @@ class _PackedRNN(nn.RNNBase, ABC):
         """(L*D, R, H), longest row first -> (L*D, rows, H) in grid order, zero for empty rows."""
         grid = state.new_zeros(state.shape[0], prod(packing.shape[:-1]), state.shape[2])
         return grid.index_copy(1, packing.order, state)
+
+
+def _hidden(states: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """h of the states of a layer."""
+    return states[:1]
 
 
 def sum_of_biases(bias_x: Tensor, bias_h: Tensor) -> Tensor:
@@ -243,23 +279,24 @@ class GRU(_PackedRNN):
 
         `context` (R, 3H) as in `forward`. Raises ValueError when the shapes do not fit or there are two directions.
         """
-        self._check_context(context, len(x))
+        self._check_context(context, x.shape[0])
         output, (after,) = self._step(x, (state,), context)
         return output, after
 
-    def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
-        (h,) = states
-        w_x, w_h, b_x, b_h = (part[0] for part in super()._weights(layer))
+    def _cell(
+        self, x: Tensor, states: tuple[Tensor, ...], weights: list[Tensor], context: Tensor | None
+    ) -> tuple[Tensor, ...]:
+        (h,), (w_x, w_h, b_x, b_h) = states, weights
         if self.known_to_torch and context is None:
             return (torch.gru_cell(x, h, w_x, w_h, b_x, b_h),)
         inner = b_h if context is None else b_h + context.to(b_h.dtype)  # added to the product with U
         width = [2 * self.hidden_size, self.hidden_size]
-        x_rz, x_n = F.linear(x, w_x, b_x).split(width, -1)
+        x_rz, x_n = linear(x, w_x, b_x).split(width, -1)
         inner_rz, inner_n = inner.split(width, -1)
-        u_rz, u_n = w_h.split(width)
-        r, z = (x_rz + F.linear(h, u_rz) + inner_rz).sigmoid().chunk(2, -1)
-        n = x_n + (F.linear(r * h, u_n) + inner_n if self.reset == "before" else r * (F.linear(h, u_n) + inner_n))
-        n = n.tanh()
+        of_rz, of_n = slice(0, width[0]), slice(width[0], sum(width))
+        r, z = (x_rz + linear(h, w_h, rows=of_rz) + inner_rz).sigmoid().chunk(2, -1)
+        read = linear(r * h if self.reset == "before" else h, w_h, rows=of_n) + inner_n
+        n = (x_n + (read if self.reset == "before" else r * read)).tanh()
         return (torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z),)
 
     def _weights(self, layer: int) -> list[Tensor]:
@@ -338,5 +375,12 @@ class LSTM(_PackedRNN):
         h, c = (part.transpose(0, 1).unflatten(0, shape) for part in (h, c))
         return output.unflatten(0, shape), {"hidden": h, "cell": c}
 
-    def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
-        return torch.lstm_cell(x, states, *(part[0] for part in self._weights(layer)))
+    def _cell(
+        self, x: Tensor, states: tuple[Tensor, ...], weights: list[Tensor], context: Tensor | None
+    ) -> tuple[Tensor, ...]:
+        if x.device.type != "cpu":  # there torch has a kernel for it
+            return torch.lstm_cell(x, states, *weights)
+        (h, c), (w_x, w_h, b_x, b_h) = states, weights
+        i, f, g, o = (linear(x, w_x, b_x) + linear(h, w_h, b_h)).chunk(4, -1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c

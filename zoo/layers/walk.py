@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from zoo.layers.packing import Packing
+from zoo.layers.packing import Packing, Padded
 from zoo.layers.state import State, Step
 
 Feed = Callable[[Tensor, Tensor], Tensor]
@@ -65,6 +65,47 @@ def _unpacked(weights: Tensor, packing: Packing) -> Tensor:
 
 
 CellState = TypeVar("CellState")
+
+
+def scanned(
+    cell: Callable[[Tensor, CellState], CellState],
+    seen: Callable[[CellState], tuple[Tensor, ...]],
+    x: Tensor,
+    packing: Padded,
+    state: CellState,
+    *,
+    backwards: bool = False,
+) -> tuple[tuple[Tensor, ...], CellState]:
+    """The time loop of a network that is exported: one operator, whatever the number of steps is.
+
+    Returns what is `seen` after each position, (N, ...) each, and the state of each row after its last position. A
+    position that is padding leaves the state as it is.
+
+    Args:
+        cell: The state after a step, from its inputs and the state before it.
+        seen: The tensors (rows, ...) of a state that are kept at each position.
+        x: (N, ...) inputs.
+        packing: The positions of x.
+        state: The state before the first step: tensors (rows, ...), in any structure.
+        backwards: From the last position of each row to the first.
+    """
+    from torch._higher_order_ops.scan import scan
+
+    parts, structure = tree_flatten(state)
+    parts = [part.clone(memory_format=torch.contiguous_format) for part in parts]  # none may share memory
+
+    def step(carried: list[Tensor], given: tuple[Tensor, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        x_t, real = given
+        after = cell(x_t, tree_unflatten(carried, structure))
+        kept = [
+            torch.where(real.view(-1, *[1] * (new.dim() - 1)), new, old)
+            for new, old in zip(tree_leaves(after), carried, strict=True)
+        ]
+        return kept, [part.clone() for part in seen(tree_unflatten(kept, structure))]
+
+    steps = (x.view(-1, packing.shape[-1], *x.shape[1:]).transpose(0, 1), packing.mask.flatten(0, -2).transpose(0, 1))
+    parts, found = scan(step, parts, steps, reverse=backwards)
+    return tuple(part.transpose(0, 1).flatten(0, 1) for part in found), tree_unflatten(parts, structure)
 
 
 def steps_of_cell(

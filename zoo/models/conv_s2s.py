@@ -19,7 +19,6 @@ output, z the encoder's output.
 """
 
 from collections.abc import Callable, Mapping
-from math import prod
 from typing import Any
 
 import torch
@@ -32,6 +31,7 @@ from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.linear import linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -114,13 +114,13 @@ class ConvS2S(WritingNetwork):
         """Encodes the sources and computes the decoder's weight norms, once; no frame has been read yet."""
         keys, values = self._encode(batch)
         memory = {"keys": keys, "values": values, "mask": batch.source_mask[:, None]}
-        count = len(keys)
-        for name, linear in self.named_modules():
-            if isinstance(linear, WeightNormLinear) and not name.startswith("encoder"):
-                memory[f"scale.{name}"] = linear.scale().expand(count, 1, -1)  # (B, 1, outputs)
+        count = keys.shape[0]
+        for name, layer in self.named_modules():
+            if isinstance(layer, WeightNormLinear) and not name.startswith("encoder"):
+                memory[f"scale.{name}"] = layer.scale().expand(count, 1, -1)  # (B, 1, outputs)
         hypotheses = {"position": batch.source.new_zeros(count, 1)}
-        for layer, (inputs, _, kernel) in enumerate(self.decoder_sizes):
-            hypotheses[f"frames.{layer}"] = keys.new_zeros(count, 1, kernel - 1, inputs)
+        for number, (inputs, _, kernel) in enumerate(self.decoder_sizes):
+            hypotheses[f"frames.{number}"] = keys.new_zeros(count, 1, kernel - 1, inputs)
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
@@ -231,26 +231,23 @@ def _sizes(key: str, layers: int | list[list[int]], channels: int, kernel: int) 
 
 
 def window_index(packing: Packing, kernel: int, *, causal: bool) -> Tensor:
-    """(N, k) the packed positions that each position's window holds, in the order of time.
+    """(N, k) the packed positions that each position's window holds, counted from 1, in the order of time.
 
     A causal window ends at its position; any other has its position in the middle. Outside the row a window holds the
-    index N, one more than the last position, and `windows` reads zeros there. Raises ValueError for an even `kernel`
-    that is not causal, since it has no middle.
+    index 0, and `windows` reads zeros there. Raises ValueError for an even `kernel` that is not causal, since it has no
+    middle.
     """
     if not causal and kernel % 2 == 0:
         raise ValueError(f"a centred window has an odd number of frames, got {kernel}")
-    count = len(packing.cell)
-    number = packing.cell.new_full((prod(packing.shape),), count)
-    number = number.index_copy(0, packing.cell, torch.arange(count, device=number.device)).view(-1, packing.shape[-1])
     before = kernel - 1 if causal else kernel // 2
-    framed = F.pad(number, (before, kernel - 1 - before), value=count)
+    framed = F.pad(packing.numbers(), (before, kernel - 1 - before))
     return framed.unfold(1, kernel, 1).flatten(0, 1).index_select(0, packing.cell)
 
 
 def windows(frames: Tensor, index: Tensor) -> Tensor:
     """(N, d) frames and (N, k) `window_index` -> (N, k * d): the frames of each window side by side."""
-    with_zeros = torch.cat([frames, frames.new_zeros(1, frames.shape[1])])
-    return with_zeros.index_select(0, index.flatten()).view(len(index), index.shape[1] * frames.shape[1])
+    with_zeros = torch.cat([frames.new_zeros(1, frames.shape[1]), frames])
+    return with_zeros.index_select(0, index.flatten()).view(index.shape[0], index.shape[1] * frames.shape[1])
 
 
 class WeightNormLinear(nn.Module):
@@ -282,7 +279,7 @@ class WeightNormLinear(nn.Module):
         """
         if scale is None:
             return F.linear(x, self.weight(), self.bias)
-        return F.linear(x, self.direction) * scale + self.bias
+        return linear(x, self.direction) * scale + self.bias
 
 
 class GatedConvolution(WeightNormLinear):

@@ -53,6 +53,7 @@ class DNC(MemoryNetwork):
 
     tasks = ("algorithmic",)
     unnormalised: ClassVar[tuple[str, ...]] = ("read", "write")
+    not_exported = "orders its memory by usage, and where rows are used equally the rounding of a runtime decides"
 
     def __init__(
         self,

@@ -110,7 +110,7 @@ class KeyValueMemNN(Network):
             time = self.times(age.clamp(0, self.memory_size - 1))[:, :, None]  # (B, S, 1, d)
             keys, values = keys + time, values + time
         hashed = (found & real).flatten(1)
-        mask = torch.where(hashed.any(1, keepdim=True), hashed, real.flatten(1))
+        mask = hashed | (real.flatten(1) & ~hashed.any(1, keepdim=True))
         return keys.flatten(1, 2), values.flatten(1, 2), mask
 
     def _around(self, words: Tensor) -> Tensor:

@@ -132,11 +132,11 @@ class MemN2N(Network):
         u = self._together(self._question(batch, asked.shape[-2]).to(asked.dtype) @ asked)  # (B, d)
         attention = {}
         for k, (matched, read) in enumerate(self.order):
-            products = (self._apart(u) @ rows[matched].mT).flatten(-2)  # (P B C,)
-            scores = memory.bags.times(products).unflatten(-1, memory.real.shape)  # u m_i
+            products = self._apart(u) @ rows[matched].mT  # (P B, C)
+            scores = memory.bags.times(products.flatten(-2)).unflatten(-1, memory.real.shape)  # u m_i
             p = self._weights(scores, memory)  # (B, L + 1)    (1)
             attention[f"hop.{k}"] = memory.to_sentences(p)
-            weights = memory.bags.transposed_times(p.flatten(-2)).unflatten(-1, (-1, len(used)))  # (P B, C)
+            weights = memory.bags.transposed_times(p.flatten(-2)).unflatten(-1, products.shape[-2:])  # (P B, C)
             o = self._together(weights.to(u.dtype) @ rows[read])  # (B, d)    sum_i p_i c_i (2)
             u = (u if self.hop is None else u @ self.hop.mT) + o  # (4)
             u = u.relu() if self.nonlinearity else u
@@ -160,7 +160,7 @@ class MemN2N(Network):
         """Sums by the first and by the second weights (..., P B, d) -> (..., B, d)."""
         if self.parts == 1:
             return sums
-        first, second = sums.chunk(2, -2)
+        first, second = sums.unflatten(-2, (2, -1)).unbind(-3)
         return first + second * (self.slope / len(self.slope)).to(sums.dtype)
 
     def _slope(self, width: int) -> Tensor:
@@ -179,7 +179,8 @@ class MemN2N(Network):
         if self.encoding == "position_code":
             longest = self.longest + 1
             return [torch.ones_like(j), (j - (longest + 1) / 2) / longest]
-        return [1 - j / length, 2 * j / length - 1]
+        share = j / length.clamp(min=1)
+        return [1 - share, 2 * share - 1]
 
     def _padding(self, length: Tensor) -> list[Tensor]:
         """Sum of the weights of the padding after sentences of `length`.
@@ -198,16 +199,17 @@ class MemN2N(Network):
         """Weights (P B, C) of each distinct word in each question; C = `columns`."""
         words, length = batch.question_words, batch.question_mask.sum(1)
         weights = self._places(words.place, length.index_select(0, words.row))
-        found = self.slope.new_zeros(self.parts, len(batch), columns)
-        for part, weight, pad in zip(found, weights, self._padding(length), strict=True):
-            part.index_put_((words.row, words.at), weight, accumulate=True)
+        nothing, found = self.slope.new_zeros(batch.question.shape[0], columns), []
+        for weight, pad in zip(weights, self._padding(length), strict=True):
+            part = nothing.index_put((words.row, words.at), weight, accumulate=True)
             part[:, 0] += pad
-        return found.flatten(0, 1)
+            found.append(part)
+        return torch.cat(found)
 
     def _memory(self, batch: StoryBatch) -> _Memory:
         """The newest M sentences of each story as sums of rows."""
-        shape = len(batch), batch.sentence_mask.shape[1]
-        used, distinct = min(shape[1], self.memory_size), len(batch.distinct)
+        shape = batch.sentence_mask.shape
+        used, distinct = min(shape[1], self.memory_size), batch.distinct.shape[0]
         number = batch.sentence_mask.sum(1, keepdim=True)  # (B, 1)
         age = number - 1 - torch.arange(shape[1], device=number.device)  # (B, S), 0 is the newest
         here = (age >= 0) & (age < self.memory_size)
@@ -215,11 +217,11 @@ class MemN2N(Network):
         time, times = self._times(age, number.clamp(max=self.memory_size), used)
 
         columns = distinct + times
-        part = len(batch) * columns  # from a column of the first weights to that of the second
-        example = torch.arange(len(batch), device=number.device)
+        part = shape[0] * columns  # from a column of the first weights to that of the second
+        example = torch.arange(shape[0], device=number.device)
         begin = example * columns  # (B,) the first column of each example
         cell = (example[:, None] * (used + 1) + age).flatten()  # (B S,) row of each sentence
-        begin_of = begin.repeat_interleave(shape[1], output_size=shape[0] * shape[1])  # (B S,)
+        begin_of = begin[:, None].expand(shape).flatten()  # (B S,)
         length = batch.word_mask.sum(2).flatten()  # (B S,)
 
         words = batch.story_words
@@ -243,7 +245,7 @@ class MemN2N(Network):
         real = torch.arange(used, device=number.device) < number
         log_places = torch.cat([present.new_zeros(real.shape), empty.clamp(min=1).to(present.dtype).log()], 1)
         return _Memory(
-            bags=Bags.of(row, column, weight, (len(batch) * (used + 1), self.parts * part)),
+            bags=Bags.of(row, column, weight, (shape[0] * (used + 1), self.parts * part)),
             real=torch.cat([real, (empty > 0) & self.sink], 1),
             log_places=log_places,
             age=age,

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from zoo.attention.addressing import precise_linear
-from zoo.layers.packing import Packing
+from zoo.layers.packing import Packing, Padded
 from zoo.layers.state import State, Step
+from zoo.layers.walk import scanned
 from zoo.models.output import Output
 from zoo.values import Checked
 
@@ -29,6 +30,8 @@ class Network(Checked, nn.Module, ABC):
     """The tasks that it serves."""
     attends: ClassVar[Mapping[str, str | None]] = {}
     """Each kind of its attention, and the mask of the batch that this attention sees: see `Output.attention`."""
+    not_exported: str | None = None
+    """The reason why `zoo export` cannot write it, if it cannot: the rest of a sentence that begins with its name."""
     threads: ClassVar[int]
     """The best number of CPU threads, where it is small: the matrices may be too small to gain from more."""
 
@@ -88,10 +91,22 @@ class MemoryNetwork(Network):
         packing = Packing.of(batch.step_mask)
         with torch.autocast(batch.inputs.device.type, enabled=False):
             x = precise_linear(self.input, packing.pack(batch.inputs))
-            found, read, write = self.run(x, packing.batch_sizes)
+            found, read, write = (
+                self._scanned(x, packing) if isinstance(packing, Padded) else self.run(x, packing.batch_sizes)
+            )
             logits = precise_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
         attention = {"read": packing.unpack(read).transpose(1, 2), "write": packing.unpack(write).transpose(1, 2)}
         return Output(packing.unpack(logits), attention)
+
+    def _scanned(self, x: Tensor, packing: Padded) -> tuple[Tensor, Tensor, Tensor]:
+        """As `run`, by `cell`."""
+
+        def seen(state: Any) -> tuple[Tensor, Tensor, Tensor]:
+            record = self.record(state)
+            return self.found(state), record["read"], record["write"]
+
+        (found, read, write), _ = scanned(self.cell, seen, x, packing, self.start(packing.shape[0]))
+        return found, read, write
 
     def step(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
         """Inputs (B, I) of one time step -> logits (B, O) and the state after it."""

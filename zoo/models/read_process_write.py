@@ -104,9 +104,9 @@ class ReadProcessWrite(PointingNetwork):
         """The (h, c), (B, H) each, from which the decoder starts."""
         states, content = memory["states"], memory["content"]
         if not self.process_steps:
-            h, c = self.initial.expand(len(states), -1).chunk(2, 1)
+            h, c = self.initial.expand(states.shape[0], -1).chunk(2, 1)
             return h, c
-        r = q = c = states.new_zeros(len(states), states.shape[2])
+        r = q = c = states.new_zeros(states.shape[0], states.shape[2])
         for _ in range(self.process_steps):
             q, c = self.process(r, (q, c))  # (B, H)    (3)
             weights = masked_softmax((states @ q.to(states.dtype)[:, :, None])[:, :, 0], content)  # (B, S)    (4), (5)

@@ -40,6 +40,7 @@ class TreeNetwork(Network):
     attends = {"node": "node_mask"}
     binary_only: ClassVar[bool] = False
     """Whether the network needs binary trees with words only at the leaves."""
+    not_exported = "computes along trees, and the order of its operations depends on their shape"
     head: NodeClassifier | Similarity
 
     def __init__(

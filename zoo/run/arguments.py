@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 
 from zoo.arguments import Count, Natural, NonNegative, Positive, Share
 from zoo.data.options import Options
-from zoo.dotted import class_at
+from zoo.dotted import DIRECTIVES, class_at
 from zoo.errors import CheckpointError, ConfigError, ZooError, did_you_mean
 from zoo.run.catalogue import choices
 from zoo.signature import signature
@@ -67,7 +67,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = (), like: str 
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     hints = {name: one.annotation for name, one in parameters.items() if one.annotation is not one.empty}
     for name in map(str, node):
-        if name in ("_target_", "_convert_", "_recursive_"):
+        if name in DIRECTIVES:
             continue
         if name not in parameters and not takes_any:
             takes = [parameter for parameter in parameters if parameter not in given]

@@ -16,7 +16,7 @@ from typing import Any
 import zoo
 from zoo.errors import CheckpointError, nearest
 from zoo.run.catalogue import models
-from zoo.run.folder import write_whole
+from zoo.run.folder import resolve, write_whole
 
 CONFIG, VOCABULARY, TENSORS, CARD = "config.json", "vocabulary.json", "model.safetensors", "README.md"
 HUB = "hub:"
@@ -26,7 +26,7 @@ def weights_dir() -> Path:
     """The folder of the included networks: beside the package in a clone, inside it in an installed wheel."""
     package = Path(zoo.__file__).parent
     beside = package.parent / "weights"
-    return beside if beside.is_dir() else package / "weights"
+    return beside if (beside / "make.py").is_file() else package / "weights"
 
 
 @cache
@@ -52,6 +52,14 @@ def folder_of(name: str | os.PathLike[str]) -> Path | None:
         others = f"did you mean {near}?" if near else f"the included networks are {', '.join(included())}"
         raise CheckpointError(f"{word}: no such file, folder or included network; {others}")
     return None
+
+
+def locate(name: str | os.PathLike[str], prefer: str = "best") -> Path:
+    """The file or folder of a network, see `zoo.load`; of a run, its best or last checkpoint, as `prefer` says.
+
+    Raises CheckpointError where there is none.
+    """
+    return folder_of(name) or resolve(name, prefer)
 
 
 def download(repo: str) -> Path:
@@ -94,7 +102,7 @@ def read_folder(folder: Path) -> dict[str, Any]:
     try:
         config, encoder = (json.loads((folder / name).read_text(encoding="utf-8")) for name in (CONFIG, VOCABULARY))
         weights = load_file(folder / TENSORS)
-        config["zoo"]["encoder"] = encoder
+        config["zoo"] |= {"spec": _with_tuples(config["zoo"]["spec"]), "encoder": encoder}
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise CheckpointError(f"{folder}: its files cannot be read ({error}): damaged?") from error
     return config | {
@@ -102,9 +110,18 @@ def read_folder(folder: Path) -> dict[str, Any]:
     }
 
 
+def _with_tuples(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A spec in which lists, also inside lists, are tuples again."""
+
+    def frozen(value: Any) -> Any:
+        return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+    return {key: frozen(value) for key, value in spec.items()}
+
+
 def write_folder(folder: Path, content: Mapping[str, Any], card: str) -> None:
     """Write the network of a checkpoint's content. Raises CheckpointError for weights beyond half precision."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     weights = {name: one for name, one in content["state_dict"].items() if name.startswith("network.")}
     halves = {name: one.half().contiguous() if one.is_floating_point() else one for name, one in weights.items()}
@@ -117,7 +134,7 @@ def write_folder(folder: Path, content: Mapping[str, Any], card: str) -> None:
     write_whole(folder / CONFIG, json.dumps(config, ensure_ascii=False, indent=1) + "\n")
     write_whole(folder / VOCABULARY, json.dumps(content["zoo"]["encoder"], ensure_ascii=False) + "\n")
     write_whole(folder / CARD, card)
-    save_file(halves, folder / TENSORS)
+    (folder / TENSORS).write_bytes(save(halves))
 
 
 def model_card(content: Mapping[str, Any], result: Mapping[str, Any] | None, name: str) -> str:
@@ -149,5 +166,5 @@ def model_card(content: Mapping[str, Any], result: Mapping[str, Any] | None, nam
             ),
             "",
         ]
-    lines += ["```python", "import zoo", "", f"zoo.load({name!r})([...])", "```"]
+    lines += ["```python", "import zoo", "", f"zoo.load({json.dumps(name)})([...])", "```"]
     return "\n".join(lines) + "\n"

@@ -3,11 +3,12 @@
 import re
 
 import pytest
+import tokenizers
 
 from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns
 from zoo.data.text import tokenization
 from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, find
-from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
+from zoo.data.text.vocabulary import READ_SPECIAL, WRITTEN_SPECIAL, Vocabulary
 from zoo.errors import ConfigError, DataError
 
 ENGLISH = [
@@ -147,3 +148,13 @@ def test_wrong_options_of_ones_own_pairs():
         OwnPairSplitOptions.of({"test": ["a", "b"]}).files(1)
     with pytest.raises(ConfigError, match=r"or a list \[source file,target file\], found"):
         OwnPairSplitOptions.of({"val": "a.tsv"}).files(2)
+
+
+@pytest.mark.parametrize("special", [READ_SPECIAL, WRITTEN_SPECIAL])
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_an_exported_tokenizer_has_the_ids_of_the_network(kind, special):
+    tokenizer = learned(kind)
+    vocabulary = Vocabulary(tokenizer.pieces, special)
+    exported = tokenizers.Tokenizer.from_str(tokenizer.numbered(special))
+    for text in (*ENGLISH, "Ärger ☃ 123", "<s> <pad>"):
+        assert exported.encode(text).ids == vocabulary.encode(tokenizer.split(text).forms)

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from zoo.arguments import Count
 from zoo.data.batch import Batch, Spec, derived
+from zoo.data.inputs import Inputs, mask, numbers
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class BitSpec(Spec):
     groups: tuple[str, ...] = ("all",)
     """Names of the parts of the test, such as `length20`."""
 
+    def inputs(self) -> Inputs:
+        steps = ("batch", "steps")
+        return Inputs(BitBatch, {"inputs": numbers((*steps, self.in_width)), "step_mask": mask(steps)})
+
 
 @dataclass(frozen=True)
 class BitBatch(Batch):
@@ -33,13 +38,13 @@ class BitBatch(Batch):
     """(B, T, I) inputs of each step; 0 at padding."""
     step_mask: Tensor
     """(B, T) True at steps; a prefix of each row."""
-    scored: Tensor
-    """(B, T) True at the steps whose bits are scored; the loss counts only these."""
+    scored: Tensor = derived(lambda batch: batch.step_mask, sliced=True)
+    """(B, T) True at the steps whose bits are scored, by default all; the loss counts only these."""
     targets: Tensor | None = None
     """(B, T, O) the bits to be written, 0 and 1; 0 at steps that are not scored. None when predicting."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.inputs.shape[0]), sliced=True)
     """(B,) number of each sequence in its split."""
-    group: Tensor = derived(lambda batch: torch.zeros(len(batch), dtype=torch.long), sliced=True)
+    group: Tensor = derived(lambda batch: torch.zeros(batch.inputs.shape[0], dtype=torch.long), sliced=True)
     """(B,) the part of the test that a sequence belongs to, by its number in the spec's `groups`."""
     optimal_bits: Tensor | None = None
     """(B,) cost of the targets for the optimal predictor, in bits; None if it is 0."""

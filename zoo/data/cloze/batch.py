@@ -8,7 +8,8 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec, derived
-from zoo.layers.packing import Packing
+from zoo.data.inputs import Inputs, ids, mask
+from zoo.layers.packing import Packing, distinct, places
 
 BLANK = "XXXXX"  # The word that replaces the removed one; readers of all formats use it
 
@@ -49,6 +50,20 @@ class ClozeSpec(Spec):
     padding: Natural = 0
     unknown: Natural = 1
 
+    def inputs(self) -> Inputs:
+        document, query = ("batch", "document"), ("batch", "query")
+        return Inputs(
+            ClozeBatch,
+            {
+                "document": ids(document, self.vocabulary_size),
+                "document_mask": mask(document),
+                "query": ids(query, self.vocabulary_size),
+                "query_mask": mask(query),
+                "candidate_mask": mask(("batch", "candidates")),
+                "occurrence": ids(document, "candidates", lowest=-1),
+            },
+        )
+
 
 @dataclass(frozen=True)
 class ClozeBatch(Batch):
@@ -70,7 +85,7 @@ class ClozeBatch(Batch):
     their spelling: two that are not in the vocabulary are not confused."""
     answer: Tensor | None = None
     """(B,) number of the right candidate; None when predicting."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.document.shape[0]), sliced=True)
     """(B,) number of each question in its split."""
     evidence: Tensor | None = None
     """(B, D) True at the words of the sentences from which the answer follows; only for samples."""
@@ -80,11 +95,11 @@ class ClozeBatch(Batch):
     """Packs (B, D)."""
     query_packing: Packing = derived(lambda batch: Packing.of(batch.query_mask))
     """Packs (B, Q)."""
-    distinct: Tensor = derived(lambda batch: torch.cat(batch._packed()).unique())
+    distinct: Tensor = derived(lambda batch: distinct(torch.cat(batch._packed())))
     """(U,) the distinct word ids of the batch, documents and queries together, in ascending order."""
-    document_at: Tensor = derived(lambda batch: torch.searchsorted(batch.distinct, batch._packed()[0]))
+    document_at: Tensor = derived(lambda batch: places(batch.distinct, batch._packed()[0]))
     """(N,) the row in `distinct` of each packed word of the documents."""
-    query_at: Tensor = derived(lambda batch: torch.searchsorted(batch.distinct, batch._packed()[1]))
+    query_at: Tensor = derived(lambda batch: places(batch.distinct, batch._packed()[1], batch.document_at.shape[0]))
     """The row in `distinct` of each packed word of the queries."""
 
     def _packed(self) -> tuple[Tensor, Tensor]:

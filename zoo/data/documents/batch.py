@@ -7,7 +7,8 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec, derived
-from zoo.layers.packing import Packing
+from zoo.data.inputs import Inputs, ids, mask
+from zoo.layers.packing import Packing, distinct, places
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,10 @@ class DocumentSpec(Spec):
     def num_classes(self) -> int:
         return len(self.classes)
 
+    def inputs(self) -> Inputs:
+        axes = ("batch", "sentences", "words")
+        return Inputs(DocumentBatch, {"words": ids(axes, self.vocabulary_size), "word_mask": mask(axes)})
+
 
 @dataclass(frozen=True)
 class DocumentBatch(Batch):
@@ -36,7 +41,7 @@ class DocumentBatch(Batch):
     """(B, S, W) True at words."""
     label: Tensor | None = None
     """(B,) class of each document; None when predicting."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.words.shape[0]), sliced=True)
     """(B,) number of each document in its split."""
     evidence: Tensor | None = None
     """(B, S, W) True at the words that decided the label; only for samples, which know them."""
@@ -48,9 +53,9 @@ class DocumentBatch(Batch):
     """Rows are sentences: packs (B, S, W)."""
     sentence_packing: Packing = derived(lambda batch: Packing.of(batch.sentence_mask))
     """Rows are documents: packs (B, S)."""
-    distinct: Tensor = derived(lambda batch: batch.word_packing.pack(batch.words).unique())
+    distinct: Tensor = derived(lambda batch: distinct(batch.word_packing.pack(batch.words)))
     """(U,) the distinct word ids of the batch, in ascending order."""
-    word_at: Tensor = derived(lambda batch: torch.searchsorted(batch.distinct, batch.word_packing.pack(batch.words)))
+    word_at: Tensor = derived(lambda batch: places(batch.distinct, batch.word_packing.pack(batch.words)))
     """(N,) the row in `distinct` of each packed word."""
 
     def __len__(self) -> int:

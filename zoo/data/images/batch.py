@@ -10,6 +10,7 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural
 from zoo.data.batch import Spec, WritingBatch, derived
+from zoo.data.inputs import Inputs, numbers, pixels
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class ImageSpec(Spec):
     """The input of a decoder before the first word; never predicted."""
     end: Natural = 3
     """The last token of every caption."""
+
+    def inputs(self) -> Inputs:
+        axes = ("batch", self.channels, self.height, self.width)
+        image = numbers(axes) if self.encoded else pixels(axes)
+        return Inputs(ImageBatch, {"image": image}, {"grid": self.grid, "begin": self.begin})
 
     @property
     def cells(self) -> int:
@@ -75,7 +81,7 @@ class ImageBatch(WritingBatch):
     grid: tuple[int, int]
     """Rows and columns of the S cells that can be attended, in row-major order."""
     _: KW_ONLY
-    picture: Tensor = derived(lambda batch: torch.arange(len(batch.image), device=batch.image.device), sliced=True)
+    picture: Tensor = derived(lambda batch: torch.arange(batch.image.shape[0], device=batch.image.device), sliced=True)
     """(B,) the row of `image` of each caption; by default each image has one."""
     index: Tensor = derived(lambda batch: batch.picture, sliced=True)
     """(B,) number of each caption's image in its split."""

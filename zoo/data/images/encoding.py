@@ -1,14 +1,15 @@
 """Converts images with captions to batches, and ids back to captions."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import torch
@@ -24,6 +25,9 @@ from zoo.data.parts import Numbers, Padded, Ragged, Stored, Words
 from zoo.data.stored import values_of
 from zoo.data.table_encoder import WritingEncoder
 from zoo.data.text.vocabulary import BEGIN, WRITTEN_SPECIAL, Vocabulary
+
+if TYPE_CHECKING:
+    import datasets
 
 LETTER = re.compile(r"\w")
 WORDS = "ids"  # The name of the part that is written

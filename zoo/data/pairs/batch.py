@@ -8,6 +8,7 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural
 from zoo.data.batch import Spec, WritingBatch, derived
+from zoo.data.inputs import Inputs, ids, mask
 from zoo.layers.packing import Packing, without_end
 
 
@@ -34,6 +35,11 @@ class PairSpec(Spec):
     end: Natural = 3
     """The last token of every source and every target."""
 
+    def inputs(self) -> Inputs:
+        source = ("batch", "source")
+        given = {"source": ids(source, self.source_size), "source_mask": mask(source)}
+        return Inputs(PairBatch, given, {"begin": self.begin})
+
 
 @dataclass(frozen=True)
 class PairBatch(WritingBatch):
@@ -48,7 +54,7 @@ class PairBatch(WritingBatch):
     source_mask: Tensor
     """(B, S) True at tokens, the end included; a prefix of each row."""
     _: KW_ONLY
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.source.shape[0]), sliced=True)
     """(B,) number of each pair in its split."""
     alignment: Tensor | None = None
     """(B, T, S) True where a target token comes from a source token; only for samples, which know it."""

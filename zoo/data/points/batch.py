@@ -9,6 +9,7 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural
 from zoo.data.batch import Spec, WritingBatch, derived
+from zoo.data.inputs import Inputs, mask, numbers
 from zoo.layers.packing import Packing
 
 
@@ -42,6 +43,11 @@ class PointSpec(Spec):
     first: Natural = 3
     """The pointer at the first point."""
 
+    def inputs(self) -> Inputs:
+        points = ("batch", "points")
+        given = {"points": numbers((*points, self.width)), "point_mask": mask(points)}
+        return Inputs(PointBatch, given, {"begin": self.begin})
+
 
 @dataclass(frozen=True)
 class PointBatch(WritingBatch):
@@ -60,11 +66,11 @@ class PointBatch(WritingBatch):
     begin: int = 1
     point_packing: Packing = derived(lambda batch: Packing.of(batch.point_mask))
     """Packs (B, n)."""
-    scale: Tensor = derived(lambda batch: batch.points.new_ones(len(batch)), sliced=True)
+    scale: Tensor = derived(lambda batch: batch.points.new_ones(batch.points.shape[0]), sliced=True)
     """(B,) how long a unit of these coordinates is in those of the set's source: lengths are reported in the latter."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.points.shape[0]), sliced=True)
     """(B,) number of each set in its split."""
-    group: Tensor = derived(lambda batch: torch.zeros(len(batch), dtype=torch.long), sliced=True)
+    group: Tensor = derived(lambda batch: torch.zeros(batch.points.shape[0], dtype=torch.long), sliced=True)
     """(B,) the part of the test that a set belongs to, by its number in the spec's `groups`; 0 outside the test."""
 
     @property

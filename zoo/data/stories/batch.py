@@ -11,7 +11,9 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec, derived
+from zoo.data.inputs import Inputs, ids, mask
 from zoo.data.stories.story import Shown
+from zoo.layers.packing import Padded
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,18 @@ class StorySpec(Spec):
     padding: Natural = 0
     unknown: Natural = 1
 
+    def inputs(self) -> Inputs:
+        words, question = ("batch", "sentences", "words"), ("batch", "question_words")
+        return Inputs(
+            StoryBatch,
+            {
+                "words": ids(words, self.vocabulary_size),
+                "word_mask": mask(words),
+                "question": ids(question, self.vocabulary_size),
+                "question_mask": mask(question),
+            },
+        )
+
 
 @dataclass(frozen=True)
 class RealWords:
@@ -39,11 +53,17 @@ class RealWords:
 
 
 def _distinct(batch: StoryBatch) -> Tensor:
+    if torch.compiler.is_exporting():  # sizes cannot depend on ids: each word has a place of its own, after the padding
+        every = [batch.words * batch.word_mask, batch.question * batch.question_mask]
+        return torch.cat([batch.words.new_zeros(1), *(ids.flatten() for ids in every)])
     real = (_cells(batch.words, batch.word_mask)[0], _cells(batch.question, batch.question_mask)[0])
     return torch.from_numpy(np.flatnonzero(np.bincount(np.concatenate([[0], *real])))).to(batch.words.device)
 
 
-def _real_words(ids: Tensor, mask: Tensor, distinct: Tensor) -> RealWords:
+def _real_words(ids: Tensor, mask: Tensor, distinct: Tensor, first: int = 1) -> RealWords:
+    if torch.compiler.is_exporting():
+        every = Padded(mask)
+        return RealWords(first + every.cell, every.row, every.time)
     real, row, place = _cells(ids, mask)
     at = distinct.cpu().numpy().searchsorted(real)
     return RealWords(*(torch.from_numpy(one).to(ids.device) for one in (at, row, place)))
@@ -71,9 +91,9 @@ class StoryBatch(Batch):
     """(B, Q) True at words, a prefix."""
     answer: Tensor | None = None
     """(B,) vocabulary id of the answer; None when predicting."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.words.shape[0]), sliced=True)
     """(B,) number of each question in its split."""
-    task: Tensor = derived(lambda batch: torch.zeros(len(batch), dtype=torch.long), sliced=True)
+    task: Tensor = derived(lambda batch: torch.zeros(batch.words.shape[0], dtype=torch.long), sliced=True)
     """(B,) number of the task of each question in the spec's `tasks`."""
     supporting: Tensor | None = None
     """(B, S) True at the sentences that the answer follows from; None if the data do not have them."""
@@ -85,7 +105,9 @@ class StoryBatch(Batch):
     """(U,) the distinct word ids of the batch, padding always the first."""
     story_words: RealWords = derived(lambda batch: _real_words(batch.words, batch.word_mask, batch.distinct))
     """The words of the stories; rows are sentences, B * S of them."""
-    question_words: RealWords = derived(lambda batch: _real_words(batch.question, batch.question_mask, batch.distinct))
+    question_words: RealWords = derived(
+        lambda batch: _real_words(batch.question, batch.question_mask, batch.distinct, 1 + batch.words.numel())
+    )
     """The words of the questions; rows are questions."""
 
     def __len__(self) -> int:

@@ -171,6 +171,20 @@ class SubwordTokenizer(Tokenizer):
     def state(self) -> str:
         return self._learned
 
+    def numbered(self, special: Sequence[str]) -> str:
+        """The JSON of Hugging Face's tokenizers whose ids are those of the vocabulary of `pieces` after `special`."""
+        learned = json.loads(self._learned)
+        if learned["model"]["type"] == "Unigram":
+            scores = dict(learned["model"]["vocab"])
+            never = min(scores.values()) - 1000
+            rows = [[name, never] for name in special] + [[piece, scores[piece]] for piece in self.pieces]
+            learned["model"] |= {"vocab": rows, "unk_id": UNKNOWN}
+        else:
+            learned["model"]["vocab"] = {piece: number for number, piece in enumerate([*special, *self.pieces])}
+        for token in learned["added_tokens"]:
+            token["id"] = UNKNOWN
+        return json.dumps(learned, ensure_ascii=False)
+
 
 def _canonical(learned: str) -> str:
     """Make equal results equal text: the last digits of the log-probabilities of unigram differ between runs."""

@@ -36,10 +36,12 @@ def additive_scores(queries: Tensor, keys: Tensor, v: Tensor, lengths: Sequence[
             "queries must be (B, T, A), keys (B, S, A) and v (A), "
             f"got {tuple(queries.shape)}, {tuple(keys.shape)} and {tuple(v.shape)}"
         )
+    dtype = precise_dtype(queries.dtype)
+    if torch.compiler.is_exporting():
+        return (queries.to(dtype)[:, :, None] + keys.to(dtype)[:, None]).tanh() @ v.to(dtype)
     lengths = [steps] * size if lengths is None else list(lengths)
     if len(lengths) != size or max(lengths, default=0) > steps:
         raise ValueError(f"lengths must be {size} numbers of at most {steps} queries, got {lengths}")
-    dtype = precise_dtype(queries.dtype)
     scores: Tensor = _AdditiveScores(lengths)(queries.to(dtype), keys.to(dtype), v.to(dtype))
     return scores
 

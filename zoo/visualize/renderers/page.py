@@ -9,11 +9,10 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, Template
 from rich.cells import cell_len
 
 from zoo.printable import shortened, shown
-from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Drawn, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Columns, Drawn, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import PALETTE, STYLES, THEME, Drawing, Raster
 
 TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30  # Pixels of a line of facts and around them; letters of a line
@@ -31,7 +30,7 @@ def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> s
     )
 
 
-def template(name: str) -> Template:
+def template(name: str) -> Any:
     """Return a template of this folder, with the colours of the theme."""
     return _templates().get_template(name)
 
@@ -47,13 +46,15 @@ def macro(name: str, *given: Any) -> str:
     return str(getattr(template("blocks.html").module, name)(*given))
 
 
-for kind in (Beside, Drawn, Grid, Head, Note, Passage, Rows):
+for kind in (Beside, Columns, Drawn, Grid, Head, Note, Passage, Rows):
     html.register(kind, partial(macro, kind.__name__))
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> Any:
     """The templates; they escape all texts."""
+    from jinja2 import Environment, PackageLoader  # late, since most answers are for the terminal
+
     made = Environment(
         loader=PackageLoader("zoo.visualize", "renderers"),
         autoescape=True,

@@ -1,0 +1,88 @@
+"""Every network of the catalogue either exports and agrees with onnxruntime, or says why it cannot be exported."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.catalogue import MODELS
+from tests.families import Family, family_of
+from tests.test_contract import small
+from zoo.errors import CheckpointError
+from zoo.export.folder import TOLERANCE, difference, samples
+from zoo.export.graphs import check_exportable, graphs_of
+from zoo.export.targets import TARGETS
+
+LAYERS = ("layers", "num_layers", "encoder_layers", "decoder_layers", "hops", "process_steps")
+
+
+def shallow(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Small arguments with few layers: their number does not change how one of them is exported."""
+    return {name: min(value, 2) if name in LAYERS and value else value for name, value in small(arguments).items()}
+
+
+def cases() -> Iterator[Any]:
+    for model in MODELS.values():
+        for task in model.cls.tasks:
+            yield pytest.param(model, family_of(task), id=f"{model.name}-{task}")
+
+
+def given(family: Family, batch: Any) -> dict[str, Any]:
+    """The tensors of a batch that an exported network reads."""
+    return {name: getattr(batch, name) for name in family.spec.inputs().tensors}
+
+
+@pytest.mark.parametrize(("model", "family"), cases())
+def test_a_network_agrees_with_onnxruntime_or_says_why_it_cannot(model: Any, family: Family, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    network, inputs = model.cls(family.spec, **shallow(model.arguments)), family.spec.inputs()
+    if network.not_exported is not None:
+        with pytest.raises(
+            CheckpointError, match=rf"^{model.cls.__name__} cannot be exported: it {network.not_exported}"
+        ):
+            check_exportable(network, inputs, "")
+        return
+    check_exportable(network, inputs, "")
+    for graph in graphs_of(network, inputs):
+        path = tmp_path / f"{graph.name}.onnx"
+        TARGETS["onnx"].write(graph, path)
+        run = TARGETS["onnx"].opened(path)
+        tried = list(samples(graph, network, inputs))
+        if graph.name != "step":  # batches with empty rows, and with other content under the padding
+            batches = [family.without_targets(family.batch(seed)) for seed in (1, 2)]
+            tried += [given(family, batch) for batch in (*batches, family.scribbled(batches[0]))]
+        for tensors in tried:
+            assert difference(graph, run, tensors) <= TOLERANCE
+        attended = {name.split("_")[1] for name in graph.outputs if name.startswith("attention_")}
+        kinds = set(network.attends) - ({"encoder", "decoder"} if family.generates else set())
+        assert attended == (set() if graph.name == "start" else kinds)
+
+
+RUN = """
+import sys, torch
+module = torch.export.load(sys.argv[1]).module()
+tensors = torch.load(sys.argv[2])
+with torch.no_grad():
+    torch.save(module(**tensors), sys.argv[3])
+assert not any(name.split(".")[0] == "zoo" for name in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(("name", "task"), [("han", "classification"), ("memn2n", "answering")])
+def test_torch_runs_a_file_without_this_package(name: str, task: str, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    family = family_of(task)
+    network = MODELS[name].cls(family.spec, **shallow(MODELS[name].arguments))
+    (graph,) = graphs_of(network, family.spec.inputs())
+    TARGETS["torch"].write(graph, tmp_path / "network.pt2")
+    for rows in (1, 4):
+        batch = family.part(family.without_targets(family.batch(2)), range(rows))
+        torch.save(given(family, batch), tmp_path / "in.pt")
+        names = [tmp_path / name for name in ("network.pt2", "in.pt", "out.pt")]
+        subprocess.run([sys.executable, "-I", "-c", RUN, *map(str, names)], check=True, cwd=tmp_path)
+        found = torch.load(tmp_path / "out.pt")
+        assert difference(graph, lambda tensors, found=found: found, given(family, batch)) <= TOLERANCE

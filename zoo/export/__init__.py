@@ -1,0 +1,1 @@
+"""Networks as graphs of tensors that run without this package."""
