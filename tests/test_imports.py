@@ -254,7 +254,8 @@ def test_every_import_is_declared() -> None:
     runtime = distributions(project["dependencies"])
     assert undeclared(SOURCES, runtime) == set()
     extras = distributions([text for texts in project["optional-dependencies"].values() for text in texts])
-    others = {str(path): path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    paths = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]
+    others = {str(path): path.read_text(encoding="utf-8") for path in paths}
     ours = {name for path in (ROOT / "tests").rglob("*.py") for name in (path.stem, path.parent.name)}
     assert undeclared(others, runtime | extras) - ours == set()
 

@@ -1,6 +1,8 @@
 """README and pages are true: their commands start, their tables are those in results/."""
 
+import ast
 import functools
+import importlib.util
 import os
 import re
 import shlex
@@ -65,6 +67,36 @@ def test_a_model_and_data_of_your_own_as_a_page_shows_them(tmp_path: Path) -> No
         assert result(tmp_path / "run")["metrics"]["test/accuracy"] == 1.0
         (said,) = zoo.load(tmp_path / "run")(["The printer does not print. Number 99."])
         assert said.label == "support"
+
+
+def python_blocks(page: Path) -> list[str]:
+    """The examples in Python of a page."""
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+PYTHON = [
+    pytest.param(block, id=f"{page.stem} {number}")
+    for page in DOCUMENTS
+    for number, block in enumerate(python_blocks(page))
+]
+
+
+@pytest.mark.parametrize("block", PYTHON)
+def test_python_of_a_page_is_code_that_uses_the_names_of_zoo(block: str) -> None:
+    ast.parse(block)
+    assert set(re.findall(r"\bzoo\.(\w+)\(", block)) <= set(zoo.__all__)
+
+
+def test_the_attention_of_any_network_is_drawn_as_its_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, of_transformers = python_blocks(ROOT / "docs" / "any-network.md")
+    exec(own, {})
+    assert {path.name for path in tmp_path.iterdir()} == {"attention.html", "attention.png"}
+    if importlib.util.find_spec("transformers"):  # not one of the extras
+        exec(of_transformers, {})
+        assert (tmp_path / "bart.html").is_file()
 
 
 def test_the_two_commands_of_the_first_screen_stand_in_the_readme() -> None:
