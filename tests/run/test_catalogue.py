@@ -10,6 +10,7 @@ from hydra.utils import get_class
 
 import zoo
 from tests.catalogue import MODELS, ROOT
+from zoo import commands
 from zoo.cli import main
 from zoo.errors import ConfigError
 from zoo.run import catalogue, search_path
@@ -176,7 +177,7 @@ def test_the_version(capsys):
             "error: zoo list xyzzy: nothing in the catalogue has xyzzy; zoo list without a word shows all of it",
         ),
         (["predcit", "last"], "error: zoo predcit: unknown command; did you mean zoo predict?"),
-        (["evaluate"], "error: zoo evaluate: unknown command; available: data, list, predict, train"),
+        (["evaluate"], f"error: zoo evaluate: unknown command; available: {', '.join(commands.names())}"),
     ],
 )
 def test_a_word_that_is_not_there_gets_the_nearest(refusal, words, expected):
