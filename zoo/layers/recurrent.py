@@ -25,7 +25,7 @@ from zoo.layers.loops.loop import uncompiled
 from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing, Padded
 from zoo.layers.walk import scanned
-from zoo.precision import precise_dtype
+from zoo.precision import precise_dtype, without_autocast
 
 KERNELS = ("auto", "loop", "torch")
 RESETS = ("after", "before")
@@ -161,7 +161,7 @@ class _PackedRNN(nn.RNNBase, ABC):
         """Output (R, H) and states (L, R, H) of one time step."""
         self._check_step(x, *states)
         layers: list[tuple[Tensor, ...]] = []
-        with torch.autocast(x.device.type, enabled=False):
+        with without_autocast(x.device):
             output = x.to(self.weight_ih_l0.dtype)
             for layer in range(self.num_layers):
                 if layer:
