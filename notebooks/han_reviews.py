@@ -34,10 +34,10 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.yelp import Yelp
+from zoo.predicting.classification import ExaminedDocument
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks import Classification
-from zoo.tasks.classification import ExaminedDocument
 from zoo.visualize.classification import ClassificationView
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)

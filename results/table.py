@@ -1,99 +1,38 @@
 """Makes the tables of results in Markdown pages from results/*.csv.
 
 python results/table.py                      prints all results
-python results/table.py --write README.md    writes the tables of this page again
+python results/table.py --write PAGE.md      writes the tables of this page again
 
 A table lies between `<!-- results:start FILE.csv -->` and `<!-- results:end -->` and has one line per metric. With
 metrics after the name of the file, `<!-- results:start FILE.csv bleu chrf -->`, it has one line per command and one
-column per metric. The table of models lies between `<!-- models:start -->` and `<!-- models:end -->`.
+column per metric. The table of models lies between `<!-- models:start -->` and `<!-- models:end -->`. With the name of
+a task, `<!-- models:start cloze -->`, it has the models of this task.
 
 A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ only
 in the seed become one line: their median, their range, and the number of seeds in a column of its own.
 """
 
 import argparse
-import csv
+import os
 import re
-import statistics
 import sys
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 from zoo.run import catalogue
+from zoo.run.results import COLUMNS, ResultsError, Row, by_line, ours, read, read_all, seeds
 
-COUNTS = ("failed_tasks", "parameters", "sequences_to_converge")  # They have no decimals
+__all__ = ["COLUMNS", "ResultsError", "Row", "insert", "main", "ours", "read", "table", "wide"]
+
+ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"(<!-- results:start (\S+\.csv)((?: \w+)*) -->\n).*?(\n<!-- results:end -->)", re.DOTALL)
-START, END = "<!-- results:start", "<!-- results:end -->"
-MODELS = re.compile(r"(<!-- models:start -->\n).*?(\n<!-- models:end -->)", re.DOTALL)
-
-
-class ResultsError(Exception):
-    """A results file or a README that cannot be used: the file, what was found, what was expected."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One run, as written in the file."""
-
-    model: str
-    data: str
-    source: str
-    """Where the data came from: sample, stream, hub, or the name of the real files."""
-    metric: str
-    ours: str
-    paper: str
-    """The published number to compare with, empty where there is none for this data."""
-    seed: str
-    command: str
-    """The command that reproduces the row."""
-    commit: str
-    """The commit that the command ran on."""
-
-    @property
-    def line(self) -> tuple[str, ...]:
-        """The values that all runs of one line of the table share."""
-        return self.model, self.data, self.source, self.metric, self.paper, re.sub(r"\s*\bseed=\S+", "", self.command)
-
-
-COLUMNS = tuple(field.name for field in fields(Row))
-
-
-def read(path: Path) -> list[Row]:
-    """The rows of one file. Raises ResultsError, with file and line."""
-    with open(path, encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ResultsError(f"{path}:1: found the columns {reader.fieldnames}, expected {', '.join(COLUMNS)}")
-        rows = []
-        for cells in reader:
-            where = f"{path}:{reader.line_num}"
-            if None in cells or None in cells.values():
-                raise ResultsError(f"{where}: expected {len(COLUMNS)} cells; quote a cell that holds a comma")
-            empty = [name for name in COLUMNS if name != "paper" and not cells[name].strip()]
-            if empty:
-                raise ResultsError(f"{where}: {', '.join(empty)} is empty")
-            try:
-                float(cells["ours"]), int(cells["seed"])
-            except ValueError as error:
-                raise ResultsError(f"{where}: ours is a number and seed a whole number: {error}") from error
-            if not re.fullmatch(r"[0-9a-f]{7,40}", cells["commit"]):
-                raise ResultsError(f"{where}: commit is {cells['commit']!r}, expected 7 to 40 hexadecimal digits")
-            rows.append(Row(**cells))
-    return rows
-
-
-def read_all(folder: Path) -> list[Row]:
-    """The rows of every csv file of `folder`, files by name."""
-    return [row for path in sorted(folder.glob("*.csv")) for row in read(path)]
+START, END, MODELS_START = "<!-- results:start", "<!-- results:end -->", "<!-- models:start"
+MODELS = re.compile(r"(<!-- models:start(?: (\w+))? -->\n).*?(\n<!-- models:end -->)", re.DOTALL)
 
 
 def table(rows: list[Row]) -> str:
     """A Markdown table with one line for the runs that differ only in the seed."""
-    runs: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        runs.setdefault(row.line, []).append(row)
     lines = ["| model | data | metric | ours | paper | seeds | command |", "| --- " * 7 + "|"]
-    for (model, data, source, metric, paper, command), same in runs.items():
+    for (model, data, source, metric, paper, command), same in by_line(rows).items():
         cells = (model, f"{data} ({source})", metric, ours(same), paper or "–", seeds([same]), f"`{command}`")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
@@ -120,29 +59,13 @@ def _cell(runs: list[Row]) -> str:
     return ours(runs) + (f" [{runs[0].paper}]" if runs[0].paper else "")
 
 
-def ours(runs: list[Row]) -> str:
-    """A single number as written in the file, or the median and the range of several seeds. Counts have no decimals."""
-    values = [float(run.ours) for run in runs]
-    counts = runs[0].metric in COUNTS
-    if len(set(values)) == 1:
-        return f"{values[0]:,.0f}" if counts else runs[0].ours
-    form = ",.0f" if counts else f".{max(len(run.ours.partition('.')[2]) for run in runs)}f"
-    median, low, high = (format(value, form) for value in (statistics.median(values), min(values), max(values)))
-    return f"{median} ({low} to {high})"
-
-
-def seeds(cells: list[list[Row]]) -> str:
-    """The number of runs in the cells of a line: `3`, or `1 to 3` where some cells have fewer."""
-    counts = {len(runs) for runs in cells if runs}
-    return " to ".join(map(str, sorted({min(counts), max(counts)}))) if counts else "–"
-
-
 def insert(text: str, folder: Path, page: Path) -> str:
     """Return the `text` of `page` with its tables made from the files of `folder`.
 
     Raises ResultsError where marks are missing or a file does not exist.
     """
-    if not text.count(START) == text.count(END) == len(MARKED.findall(text)) > 0:
+    marked = len(MARKED.findall(text))
+    if not text.count(START) == text.count(END) == marked or not (marked or MODELS.search(text)):
         raise ResultsError(f"{page}: expected {START} FILE.csv [METRIC ...] --> and {END} after it, each on its line")
 
     def made(match: re.Match[str]) -> str:
@@ -152,24 +75,29 @@ def insert(text: str, folder: Path, page: Path) -> str:
         rows = read(folder / name)
         return before + (wide(rows, metrics.split()) if metrics else table(rows)) + after
 
-    return MODELS.sub(lambda match: match[1] + models_table() + match[2], MARKED.sub(made, text))
+    there = page.resolve().parent
+    return MODELS.sub(lambda match: match[1] + models_table(there, match[2]) + match[3], MARKED.sub(made, text))
 
 
-def models_table() -> str:
-    """A Markdown table of the models of the catalogue, in the order of their years."""
+def models_table(folder: Path, task: str | None = None) -> str:
+    """A Markdown table of the models of the catalogue, or of a task, in the order of their years.
+
+    Its links are for a page in `folder`.
+    """
     lines = {}
     for model in catalogue.models().values():
+        if task is not None and task not in model.tasks:
+            continue
         authors, year = model.source.split(". ")[0].split(", "), re.findall(r"\b(?:19|20)\d\d\b", model.source)[0]
         first = authors[0].split()[-1]
         who = f"{first} et al." if len(authors) > 2 else " and ".join(author.split()[-1] for author in authors)
-        cells = (
-            f"`{model.name}`",
-            f"{who} {year}, {model.title}",
-            ", ".join(model.tasks),
-            f"[{model.file}]({model.file})",
-        )
+        link = f"[{model.file}]({Path(os.path.relpath(ROOT / model.file, folder)).as_posix()})"
+        cells = [f"`{model.name}`", f"{who} {year}, {model.title}", link]
+        if task is None:
+            cells.insert(2, ", ".join(model.tasks))
         lines[year, model.name] = f"| {' | '.join(cells)} |"
-    head = ["| model= | paper | task | file |", "| --- | --- | --- | --- |"]
+    names = ["model=", "paper", "task", "file"] if task is None else ["model=", "paper", "file"]
+    head = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
     return "\n".join([*head, *(lines[key] for key in sorted(lines))])
 
 

@@ -27,6 +27,7 @@ from zoo.run.compose import compose
 from zoo.visualize.view import View, view_of
 
 PROGRAMS = {"cd", "export", "git", "mypy", "pip", "pre-commit", "pytest", "ruff", "sbatch", "source", "tensorboard"}
+PROGRAMS |= {"mkdocs"}
 GROUPS = ("model", "data", "task", "optimizer", "scheduler", "trainer", "logger", "callbacks")
 
 
@@ -79,9 +80,9 @@ def forgotten() -> Iterator[None]:
 
 @contextlib.contextmanager
 def beside(folder: str) -> Iterator[None]:
-    """A folder of configuration that a command names: of the clone, or the one whose files the README shows."""
+    """A folder of configuration that a command names: of the clone, or the one whose files a page shows."""
     with tempfile.TemporaryDirectory() as shown, forgotten():
-        write_shown((ROOT / "README.md").read_text(encoding="utf-8"), Path(shown))
+        write_shown((ROOT / "docs" / "extending" / "model.md").read_text(encoding="utf-8"), Path(shown))
         search_path.add(next(path for path in (ROOT / folder, Path(shown, folder)) if path.is_dir()))
         compositions.cache_clear()
         yield

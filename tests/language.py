@@ -81,7 +81,7 @@ class Passage(NamedTuple):
 def prose_files() -> list[Path]:
     """Every file that the rules apply to, in alphabetical order."""
     patterns = ["*.py", "zoo/**/*.py", "tests/**/*.py", "benchmarks/**/*.py", "results/*.py", "notebooks/*.py"]
-    patterns += ["README.md", "CONTRIBUTING.md", "results/*.md", "docs/*.md", "benchmarks/*.md", "conf/**/*.yaml"]
+    patterns += ["README.md", "CONTRIBUTING.md", "results/*.md", "docs/**/*.md", "benchmarks/*.md", "conf/**/*.yaml"]
     found = {path for pattern in patterns for path in ROOT.glob(pattern)}
     return sorted(found - {Path(__file__), ROOT / "tests" / "test_language.py"})
 

@@ -15,7 +15,7 @@ from tests.catalogue import MODELS, ROOT, Model
 LONGEST_FILE = 400
 POSSESSIVE = re.compile(r"\)[*+?]\+")
 EMPTY_NAMES = re.compile(r"(utils?|helpers?|common|misc)", re.IGNORECASE)
-CODE = ("zoo", "tests", "benchmarks", "results", "notebooks")
+CODE = ("zoo", "tests", "benchmarks", "results", "notebooks", "docs")
 PARTS = ("Equations", "What differs from the paper", "Notation")
 
 

@@ -18,30 +18,33 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT: dict[str, set[str]] = {
     home: {name if name == "zoo" else f"zoo.{name}" for name in names.split()}
     for home, names in {
-        "zoo": "run",
+        "zoo": "run visualize",
         "zoo.arguments": "",
         "zoo.errors": "",
         "zoo.precision": "",
+        "zoo.linear": "",
         "zoo.memory": "",
         "zoo.signature": "",
         "zoo.printable": "",
         "zoo.files": "errors data.rows",
         "zoo.dotted": "errors",
         "zoo.values": "errors",
-        "zoo.attention": "dotted errors values",
-        "zoo.layers": "errors dotted attention",
-        "zoo.models": "data.batch errors values attention layers data.*.batch",
-        "zoo.decoding": "errors values attention layers",
+        "zoo.attention": "dotted errors linear values",
+        "zoo.layers": "errors dotted linear attention",
+        "zoo.models": "data.batch errors linear values attention layers data.*.batch",
+        "zoo.decoding": "errors linear values attention layers",
         "zoo.objectives": "errors values attention layers decoding models.output metrics.cider",
         "zoo.optimizers": "errors",
         "zoo.data": "errors dotted memory values layers.packing layers.trees.forest",
         "zoo.metrics": "errors",
         "zoo.reranking": "errors",
-        "zoo.tasks": "errors memory dotted attention layers models decoding objectives data metrics reranking",
-        "zoo.visualize": "errors dotted printable files data tasks",
+        "zoo.predicting": "errors dotted models.output decoding data reranking",
+        "zoo.tasks": "errors memory dotted attention layers models decoding objectives data metrics reranking"
+        " predicting",
+        "zoo.visualize": "errors dotted printable files data predicting tasks",
         "zoo.callbacks": "errors values files layers.modes data tasks visualize",
         "zoo.run": "zoo errors dotted memory signature printable values callbacks data decoding layers.pretrained"
-        " models tasks visualize",
+        " models predicting tasks visualize",
         "zoo.export": "zoo errors data.batch data.inputs layers",
         "zoo.commands": "zoo errors dotted printable files data export run tasks visualize",
         "zoo.cli": "zoo errors commands run",
@@ -60,6 +63,7 @@ PACKAGE_OF = {
     "fontTools": "fonttools",
     "PIL": "pillow",
     "pydantic_core": "pydantic",
+    "huggingface_hub": "huggingface-hub",
     "hydra": "hydra-core",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
@@ -241,7 +245,7 @@ def distributions(requirements: list[str]) -> set[str]:
 def undeclared(sources: dict[str, str], declared: set[str]) -> set[str]:
     """Imports of `sources` from packages that are not declared."""
     imports = {name.split(".")[0] for module, text in sources.items() for _, name in imported(module, text, set())}
-    own = {"results", "tests", "train", "zoo", *sys.stdlib_module_names}
+    own = {"docs", "results", "tests", "weights", "train", "zoo", *sys.stdlib_module_names}
     return {name for name in imports - own if PACKAGE_OF.get(name, name).lower() not in declared}
 
 
@@ -250,7 +254,8 @@ def test_every_import_is_declared() -> None:
     runtime = distributions(project["dependencies"])
     assert undeclared(SOURCES, runtime) == set()
     extras = distributions([text for texts in project["optional-dependencies"].values() for text in texts])
-    others = {str(path): path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    paths = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]
+    others = {str(path): path.read_text(encoding="utf-8") for path in paths}
     ours = {name for path in (ROOT / "tests").rglob("*.py") for name in (path.stem, path.parent.name)}
     assert undeclared(others, runtime | extras) - ours == set()
 

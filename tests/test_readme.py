@@ -1,6 +1,9 @@
 """README and pages are true: their commands start, their tables are those in results/."""
 
+import ast
 import functools
+import importlib.util
+import os
 import re
 import shlex
 from pathlib import Path
@@ -10,15 +13,23 @@ import pytest
 from omegaconf import DictConfig
 
 import zoo
-from results.table import COLUMNS, END, START, ResultsError, Row, insert, main, ours, read, table, wide
+from results.table import COLUMNS, END, MODELS_START, START, ResultsError, Row, insert, main, ours, read, table, wide
 from tests.catalogue import MODELS, ROOT
 from tests.commands import GROUPS, compositions, forgotten, problem, shell_lines, write_shown
 from tests.run.programs import SHORT, launch, result
+from zoo.run.catalogue import models_for
 from zoo.run.compose import compose
 from zoo.run.report import shown_number
 from zoo.tasks.answering import Answering
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GUIDES = ROOT / "docs" / "guides"
+OWN_MODEL = ROOT / "docs" / "extending" / "model.md"
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "results").glob("*.md")),
+]
 
 
 def shown(text: str) -> list[str]:
@@ -29,7 +40,7 @@ def shown(text: str) -> list[str]:
 COMMANDS = [
     pytest.param(command, id=f"{path.stem}: {command}")
     for path in DOCUMENTS
-    for command in shown(path.read_text(encoding="utf-8"))
+    for command in dict.fromkeys(shown(path.read_text(encoding="utf-8")))
 ]
 
 # commands
@@ -40,9 +51,9 @@ def test_command(command: str) -> None:
     assert problem(command) is None
 
 
-def test_a_model_and_data_of_your_own_as_the_readme_shows_them(tmp_path: Path) -> None:
-    """The files of the README in a folder, trained, listed and asked from beside it."""
-    files = write_shown((ROOT / "README.md").read_text(encoding="utf-8"), tmp_path)
+def test_a_model_and_data_of_your_own_as_a_page_shows_them(tmp_path: Path) -> None:
+    """The files of the page in a folder, trained, listed and asked from beside it."""
+    files = write_shown(OWN_MODEL.read_text(encoding="utf-8"), tmp_path)
     assert {path.name for path in files} == {"bag.py", "bag.yaml", "tickets.yaml"}
     departments = {"billing": "The invoice is wrong.", "support": "The printer does not print."}
     rows = [f'"{text} Number {n}.",{name}' for n in range(20) for name, text in departments.items()]
@@ -58,6 +69,36 @@ def test_a_model_and_data_of_your_own_as_the_readme_shows_them(tmp_path: Path) -
         assert said.label == "support"
 
 
+def python_blocks(page: Path) -> list[str]:
+    """The examples in Python of a page."""
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+PYTHON = [
+    pytest.param(block, id=f"{page.stem} {number}")
+    for page in DOCUMENTS
+    for number, block in enumerate(python_blocks(page))
+]
+
+
+@pytest.mark.parametrize("block", PYTHON)
+def test_python_of_a_page_is_code_that_uses_the_names_of_zoo(block: str) -> None:
+    ast.parse(block)
+    assert set(re.findall(r"\bzoo\.(\w+)\(", block)) <= set(zoo.__all__)
+
+
+def test_the_attention_of_any_network_is_drawn_as_its_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, of_transformers = python_blocks(ROOT / "docs" / "any-network.md")
+    exec(own, {})
+    assert {path.name for path in tmp_path.iterdir()} == {"attention.html", "attention.png"}
+    if importlib.util.find_spec("transformers"):  # not one of the extras
+        exec(of_transformers, {})
+        assert (tmp_path / "bart.html").is_file()
+
+
 def test_the_two_commands_of_the_first_screen_stand_in_the_readme() -> None:
     commands = list(shell_lines((ROOT / "README.md").read_text(encoding="utf-8")))
     assert {"pip install -e .", "python train.py"} <= set(commands)
@@ -70,20 +111,28 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert "pip install -e '.[test]'" in commands
     assert re.search(r"^.*pip install .*-e '\.\[test\]'$", script, re.MULTILINE)
     assert last.startswith("pytest ") and last in commands, "the last command is the README's"
-    assert re.search(r"^ruff check \.\nruff format --check \.\nmypy zoo\npytest", script, re.MULTILINE)
+    steps = r"^ruff check \.\nruff format --check \.\nmypy zoo\nmkdocs build .*--strict.*\npytest"
+    assert re.search(steps, script, re.MULTILINE)
+
+
+def links(page: Path) -> list[Path]:
+    """The files and folders that a page links to."""
+    found = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    return [Path(os.path.normpath(page.parent / link)) for link in found]
 
 
 def test_links_to_files_lead_somewhere() -> None:
-    for path in DOCUMENTS:
-        for link in re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text(encoding="utf-8")):
-            assert (path.parent / link).exists(), f"{path.name}: {link}"
+    for page in DOCUMENTS:
+        for link in links(page):
+            assert link.exists(), f"{page.name}: {link}"
 
 
 @functools.cache
 def configurations() -> tuple[DictConfig, ...]:
-    """One of each data, with every logger."""
+    """One of each data, with every logger, and one of each model."""
     data = sorted(path.stem for path in (ROOT / "conf" / "data").glob("*.yaml"))
-    return tuple(compose([f"data={name}", "logger=[csv,tensorboard,wandb]"]) for name in data)
+    choices = [*(f"data={name}" for name in data), *(f"model={name}" for name in MODELS)]
+    return tuple(compose([choice, "logger=[csv,tensorboard,wandb]"]) for choice in choices)
 
 
 def unknown_keys(text: str) -> set[str]:
@@ -103,9 +152,29 @@ def test_keys_named_in_the_prose_exist() -> None:
     assert unknown_keys("set `data.loader.on_bad_row=skip` or `trainer.max_epoch`") == {"trainer.max_epoch"}
 
 
-def test_every_page_of_docs_is_linked_in_the_readme() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [path.name for path in (ROOT / "docs").glob("*.md") if f"](docs/{path.name})" not in text] == []
+def test_every_page_is_reached_from_the_readme_by_links() -> None:
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached:
+            reached.add(page)
+            waiting += [page for page in links(page) if page.suffix == ".md"]
+    assert set(DOCUMENTS) - reached == set()
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 180
+
+
+def test_the_readme_lists_the_networks_of_each_task_beside_its_guide() -> None:
+    rows = re.findall(r"^\| .*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    named = {path.stem: set[str]() for path in GUIDES.glob("*.md")}
+    for row in rows:
+        for task in re.findall(r"\(docs/guides/(\w+)\.md\)", row):
+            named[task] = set(re.findall(r"\[\w+\]\(zoo/models/(\w+)\.py\)", row))
+    assert set(named) == {path.stem for path in (ROOT / "conf" / "task").glob("[!_]*.yaml")}, "a guide for each task"
+    assert named == {task: set(models_for((task,))) for task in named}
 
 
 def test_commands_are_found_in_tables_and_shell_blocks() -> None:
@@ -144,7 +213,7 @@ def test_a_wrong_command_is_found_and_a_right_one_passes(command: str) -> None:
 # results
 
 
-PAGES = [page for page in (ROOT / "README.md", *(ROOT / "results").glob("*.md")) if START in page.read_text("utf-8")]
+PAGES = [page for page in DOCUMENTS if re.search(f"^({START}|{MODELS_START})", page.read_text("utf-8"), re.MULTILINE)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -11,9 +11,12 @@ from zoo.run.streams import patient_streams, stopped_by_ctrl_c
 
 EXAMPLES = """examples:
   zoo list
+  zoo show han
   zoo train model=han data=yelp
   zoo predict logs/han_yelp/<time>/checkpoints/best.ckpt "The food was lovely."
   zoo predict logs/luong_multi30k/<time>/checkpoints/best.ckpt "Ein Mann schläft." --beam 5 --nbest 3
+  zoo runs --sort accuracy
+  zoo compare logs/sweeps/<time>/* --html curves.html
   zoo data documents data.path=my.csv data.text_column=text data.label_column=label
 """
 

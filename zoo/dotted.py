@@ -1,7 +1,7 @@
 """Classes by their dotted names, which is how a checkpoint and a configuration name them."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from zoo.errors import CheckpointError
 
 T = TypeVar("T")
+DIRECTIVES = ("_target_", "_convert_", "_recursive_")  # Keys of a description that are not arguments
 _allowed: ContextVar[tuple[Path, ...] | None] = ContextVar("allowed", default=None)
 """The user's folders from which a checkpoint's classes may be imported; None while no checkpoint is read."""
 
@@ -62,6 +63,13 @@ def class_at(name: str, kind: type[T]) -> type[T]:
         expected = "a class" if kind is object else f"a subclass of {kind.__name__}"
         raise CheckpointError(f"{name} is not {expected}")
     return found
+
+
+def built(options: Mapping[str, Any], kind: type[T], *given: Any) -> T:
+    """Build the object that plain data describe: its class as `_target_`, and its arguments besides those `given`. What
+    they describe in turn is left to its constructor. Raises CheckpointError as `class_at` does."""
+    arguments = {str(key): value for key, value in options.items() if key not in DIRECTIVES}
+    return class_at(options["_target_"], kind)(*given, **arguments)
 
 
 def _may_import(module: str, folders: tuple[Path, ...]) -> bool:

@@ -1,6 +1,7 @@
 """Errors for the user: one line, no traceback, exit code 2."""
 
 import re
+import signal
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -47,6 +48,14 @@ class CheckpointError(ZooError):
 
 class ConfigError(ZooError, ValueError):
     """A key, group or choice that does not exist, has the wrong type, or does not fit the others."""
+
+
+class Interrupted(ZooError):
+    """The run was asked to end and has saved its state."""
+
+    def __init__(self, message: str, asked_by: signal.Signals) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + asked_by
 
 
 def nearest(name: object, names: Iterable[str]) -> str | None:

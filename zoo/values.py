@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from typing import Any, get_type_hints
 
@@ -49,11 +50,21 @@ def hold(key: str, value: Any, hint: Any) -> None:
         raise own or refusal(key, value, _either(schema) or str(hint), _words(schema)) from None
 
 
+def in_words(hint: Any) -> str:
+    """Return the values that an annotation allows, in words: `a whole number from 1 on`. Empty if it has no words."""
+    try:
+        allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+        return _either(allowed.json_schema(schema_generator=_Schema))
+    except (PydanticUserError, SchemaError):
+        return OBJECT if getattr(hint, "_is_protocol", False) else ""
+
+
 class Checked:
     """A base class whose subclasses compare the arguments of their constructors with the annotations, so that
     Python has the same bounds and the same messages as a configuration.
 
-    A constructor raises ConfigError for a wrong value. Objects, unlike plain values, are not checked.
+    A constructor raises ConfigError for a wrong value. Of objects, only those whose annotation is a dataclass, such as
+    a spec, are checked.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -69,11 +80,23 @@ def _checked(init: Callable[..., None]) -> Callable[..., None]:
     @wraps(init)
     def checked(self: Any, *arguments: Any, **options: Any) -> None:
         for name, value in [*zip(names, arguments, strict=False), *options.items()]:
-            if name in hints() and isinstance(value, str | int | float | list | tuple | None):
-                hold(name, value, hints()[name])
+            hint = hints().get(name)
+            if isinstance(hint, type) and is_dataclass(hint):
+                _hold_object(f"{type(self).__name__}: {name}", value, hint)
+            elif hint is not None and isinstance(value, str | int | float | list | tuple | None):
+                hold(name, value, hint)
         init(self, *arguments, **options)
 
     return checked
+
+
+def _hold_object(key: str, value: Any, cls: type[Any]) -> None:
+    """Raise ConfigError unless `value` is an object of the dataclass `cls`."""
+    if isinstance(value, cls):
+        return
+    required = [f"{one.name}=..." for one in fields(cls) if one.default is one.default_factory]
+    found = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+    raise ConfigError(f"{key}: expected a {cls.__name__}, {cls.__name__}({', '.join(required)}), found {cut(found)}")
 
 
 def refusal(key: str, value: Any, expected: str, names: Iterable[str] = ()) -> ConfigError:

@@ -10,10 +10,10 @@ import torch
 from tests.tasks.points import exactly, spec_of
 from zoo.data.points import constraints
 from zoo.data.points.constraints import CONSTRAINTS, Distinct, Hull, Tour
+from zoo.data.points.geometry import area, is_simple, orientation
 from zoo.decoding import BeamSearch, Greedy, Sampling
 from zoo.decoding.constraint import Constrained
 from zoo.layers.state import State, Step
-from zoo.metrics.geometry import area, is_simple, orientation
 from zoo.models import PointerNet
 
 SPEC = spec_of("hull")

@@ -20,7 +20,8 @@ import zoo
 from tests.run.programs import SHORT, launch
 from zoo.data.documents.yelp import Yelp
 from zoo.errors import CheckpointError, ConfigError
-from zoo.run.checkpoint import AtomicCheckpointIO, load, read_checkpoint
+from zoo.run.checkpoint import load, read_checkpoint
+from zoo.run.checkpoint_io import AtomicCheckpointIO
 from zoo.run.compose import override
 from zoo.run.folder import find_last, remove_leftovers, resolve
 from zoo.tasks import Classification
@@ -216,7 +217,9 @@ UNLIKE = "differs from those that a run writes"
         (lambda one: one["hyper_parameters"].update(model="han"), "its parts differ from those"),
         (lambda one: one.update(state_dict=[1]), "its parts differ from those that a run"),
         (lambda one: one.update(lr_schedulers=3, optimizer_states=[1]), "its parts differ from those that a run"),
-        (lambda one: one["zoo"].update(task="venv.__main__.Mine"), FOREIGN),
+        (lambda one: one["zoo"].update(predicting="venv.__main__.Mine"), FOREIGN),
+        (lambda one: one["zoo"].update(predicting="zoo.data.batch.Encoder"), "zoo.data.batch.Encoder is not a sub"),
+        (lambda one: one["zoo"].pop("predicting") and one["zoo"].update(task="venv.__main__.Mine"), FOREIGN),
         (lambda one: one["hyper_parameters"]["model"].update(_target_="venv.__main__.Mine"), FOREIGN),
     ],
 )

@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from tests.run.programs import ROOT, SHORT, TINY, Program, launch, run
-from zoo.callbacks import Interrupted
 from zoo.cli import main
 from zoo.data.documents.batch import DocumentSpec
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, Interrupted
 from zoo.run import search_path
 from zoo.run.check import check
 from zoo.run.compose import compose

@@ -23,6 +23,7 @@ def result(job, score, mode="max"):
         "task": "classification",
         "monitor": "val/accuracy",
         "overrides": overrides,
+        "seed": job,
         "headline": ["test/accuracy", "test/recall"],
         "metrics": {"test/accuracy": 0.125},
         "parameters": 1234,
@@ -53,11 +54,30 @@ def test_prints_the_best_trials_score_and_overrides_last(tmp_path, capsys):
         written(tmp_path / str(job), result(job, score))
     assert conclude(tmp_path) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "best: val/accuracy 0.5500 (mean of 2 seeds) with data=yelp"
+    assert lines[-1] == "val/accuracy 0.5500 ± 0.3536 over the seeds 0, 1 with data=yelp"
     assert "2 of 3 jobs" in " ".join(lines)  # one has no score
     header, row = (next(line for line in lines if word in line) for word in ("overrides ", "seed=0"))
     assert "accuracy" in header.replace("val/accuracy", "") and "recall" not in header  # no job has it
     assert all(value in row for value in ("0.3000", "0.125", "1,234", "1.5"))
+
+
+def test_a_sweep_over_the_seed_alone_ends_in_mean_deviation_and_range(tmp_path, capsys):
+    """Deviations 0.2 and 0.01 by hand: the squares of -0.2, 0, 0.2 add up to 0.08, which is divided by 2."""
+    for job, (score, accuracy) in enumerate([(0.5, 0.91), (0.9, 0.89), (0.7, 0.90)]):
+        metrics = {"test/accuracy": accuracy, "test/recall": [0.25, None, 0.75][job]}
+        written(tmp_path / str(job), result(job, score) | {"metrics": metrics})
+    assert conclude(tmp_path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    table = lines[next(number for number, line in enumerate(lines) if "over 3 seeds" in line) :]
+    rows = {
+        cells[0]: cells[1:] for line in table if len(cells := [cell.strip() for cell in line.split("│")[1:-1]]) == 4
+    }
+    assert rows == {
+        "val/accuracy": ["0.7000", "0.2000", "0.5000 to 0.9000"],
+        "test/accuracy": ["0.9000", "0.0100", "0.8900 to 0.9100"],
+        "test/recall": ["0.5000", "0.3536", "0.2500 to 0.7500"],
+    }
+    assert lines[-1] == "val/accuracy 0.7000 ± 0.2000 over the seeds 0, 1, 2 with data=yelp"
 
 
 def test_a_sweep_over_seeds_prefers_the_best_mean_to_the_luckiest_seed(tmp_path, capsys):
@@ -77,9 +97,10 @@ def test_scores_of_different_tasks_are_not_ranked_together(tmp_path, capsys):
     for job, scores in enumerate([{"score": 0.4}, {"score": 0.8} | other, {"score": 0.5}, {"score": 0.7} | other]):
         written(tmp_path / str(job), result(job, 0.0) | scores)
     assert conclude(tmp_path) == 0
-    best = [line for line in capsys.readouterr().out.splitlines() if line.startswith("best: ")]
-    assert best == [
-        f"best: val/{name} (mean of 2 seeds) with data=yelp" for name in ("accuracy 0.4500", "pearson 0.7500")
+    ends = [line for line in capsys.readouterr().out.splitlines() if line.startswith("val/")]
+    assert ends == [
+        "val/accuracy 0.4500 ± 0.0707 over the seeds 0, 2 with data=yelp",
+        "val/pearson 0.7500 ± 0.0707 over the seeds 1, 3 with data=yelp",
     ]
 
 
@@ -123,7 +144,7 @@ def test_a_sweep_ranks_its_own_jobs_in_a_folder_that_another_one_used(tmp_path, 
         assert launch(["-m", "model=han", f"seed={seeds}", "hydra.sweep.dir=sweep"], tmp_path) == 0
         lines = capfd.readouterr().out.splitlines()
         assert any(line.startswith(first) for line in lines), lines
-    assert "0.1500 (mean of 2 seeds)" in lines[-1]
+    assert lines[-1].startswith("val/accuracy 0.1500 ± 0.0707 over the seeds 8, 9")
     assert len(list((tmp_path / "sweep").glob("*/result.json"))) == 3, "nothing is lost"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.callbacks.wandb_records import finished_records, history
 from tests.run.programs import SHORT, TINY, launch
+from tests.run.programs import result as result_of
 
 
 def configuration(found):
@@ -19,9 +20,19 @@ def configuration(found):
     return entries
 
 
+def summary(found):
+    entries = {}
+    for record in found:
+        if record.HasField("summary"):
+            entries |= {
+                item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in record.summary.update
+            }
+    return entries
+
+
 def test_the_jobs_of_a_sweep(tmp_path):
     wandb = ["logger=wandb", "logger.wandb.offline=true", "trainer.max_epochs=1"]
-    rates = ["callbacks=learning_rate", "trainer.log_every_n_steps=1"]
+    rates = ["callbacks=[learning_rate,steps]", "trainer.log_every_n_steps=1"]
     assert launch(["-m", *TINY, *wandb, *rates, "optimizer.lr=0.01,0.02"], tmp_path) == 0
     (sweep,) = (tmp_path / "logs/sweeps").iterdir()
     runs = []
@@ -32,6 +43,11 @@ def test_the_jobs_of_a_sweep(tmp_path):
         assert [row["trainer/global_step"] for row in history(found) if "val/accuracy" in row] == [3]
         logged = [row["train/learning_rate"] for row in history(found) if "train/learning_rate" in row]
         assert logged == pytest.approx([rate, rate * 2 / 3, rate / 3, 0], abs=1e-7)
+        for name in ("train/loss_step", "train/gradient_norm"):
+            assert [row["trainer/global_step"] for row in history(found) if name in row] == [0, 1, 2, 3]
+        result, card = result_of(sweep / job), summary(found)
+        assert result["metrics"].items() <= card.items() and card["parameters"] == result["parameters"] > 0
+        assert (card["model"], card["data"], card["source"]) == ("han", "yelp", result["source"])
     assert runs[0].run_id != runs[1].run_id
     assert runs[0].run_group == runs[1].run_group == sweep.name
     assert [run.display_name for run in runs] == [f"{sweep.name}_0", f"{sweep.name}_1"]

@@ -11,6 +11,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from tests.families.answering import FAMILY
 from tests.tasks.running import loader, trainer
+from zoo.callbacks import StepMetrics
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.story import Shown
 from zoo.models.output import Output
@@ -129,6 +130,15 @@ def test_padding_stays_zero_though_its_gradient_is_clipped(tmp_path: Path) -> No
     assert len(seen) == 4 and (gradients[:, 0] != 0).any()
     norms = torch.linalg.matrix_norm(gradients, 2)
     assert (norms <= 0.5 * 1.001).all() and (norms > 0.49).any()
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "sum"}, {"restarts": 2}, {"restarts": 2, "loss": "sum"}])
+def test_the_loss_of_a_step_is_that_of_an_example(tmp_path: Path, options: dict[str, Any]) -> None:
+    """With one step per epoch it is the loss of the epoch, whatever is summed for the gradient."""
+    made = task(**options)
+    run = fitted(made, [FAMILY.batch(1)], tmp_path, max_epochs=1, callbacks=[StepMetrics()], log_every_n_steps=1)
+    found = run.callback_metrics
+    assert found["train/loss_step"].item() == pytest.approx(found["train/loss"].item(), rel=1e-5)
 
 
 def test_linear_start_ends_after_its_epochs(tmp_path: Path) -> None:

@@ -21,11 +21,13 @@ def test_norms() -> None:
 
 
 def test_each_matrix_by_itself() -> None:
-    """diag(3, 4) has norm 4 and stays, diag(6, 8) has 8 and is halved; the third is zero. A vector's norm is 5."""
+    """diag(3, 4) has norm 4 and stays, diag(6, 8) has 8 and is halved; the third is zero. A vector's norm is 5.
+
+    The squares of all entries add up to 25 + 100 + 25."""
     small = torch.diag(torch.tensor([3.0, 4.0]))
     stacked = parameter(torch.stack([small, 2 * small, torch.zeros(2, 2)]))
     vector, none = parameter(torch.tensor([3.0, 4.0])), nn.Parameter(torch.zeros(2))
-    clip_matrices([stacked, vector, none], 4.0)
+    assert clip_matrices([stacked, vector, none], 4.0).item() == pytest.approx(150**0.5)
     assert stacked.grad is not None and vector.grad is not None and none.grad is None
     torch.testing.assert_close(stacked.grad, torch.stack([small, small, torch.zeros(2, 2)]))
     torch.testing.assert_close(vector.grad, torch.tensor([2.4, 3.2]))
@@ -57,7 +59,8 @@ def test_huge_entries_and_entries_that_are_no_numbers() -> None:
     huge, no_number = torch.diag(torch.tensor([3e30, 4e30])), torch.tensor([[1e30, torch.inf], [0.0, torch.nan]])
     small = torch.diag(torch.tensor([3.0, 8.0]))
     one = parameter(torch.stack([huge, no_number, no_number.nan_to_num(0.0, 1.0), small, small / 4]))
-    clip_matrices([one], 4.0)
+    assert clip_matrices([parameter(huge), parameter(small)], 4.0).item() == pytest.approx(5e30)
+    assert not clip_matrices([one], 4.0).isfinite()
     assert one.grad is not None
     torch.testing.assert_close(one.grad[0], torch.diag(torch.tensor([3.0, 4.0])))
     torch.testing.assert_close(one.grad[1], no_number, equal_nan=True)

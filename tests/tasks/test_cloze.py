@@ -11,7 +11,8 @@ from tests.models.cloze_batches import SPEC, batch_of
 from tests.tasks.running import figures, logged
 from zoo.data.cloze.batch import ClozeBatch, Shown
 from zoo.models.output import Output
-from zoo.tasks.cloze import Cloze, answer_losses, best, candidate_shares
+from zoo.predicting.cloze import best, candidate_shares
+from zoo.tasks.cloze import Cloze, answer_losses
 
 MODEL = {"_target_": "zoo.models.aoa_reader.AoAReader", "embedding_dim": 4, "hidden_dim": 3}
 LOWEST = torch.finfo(torch.float32).min

@@ -17,8 +17,9 @@ from tests.tasks.running import trainer
 from zoo.data.cloze.batch import Shown
 from zoo.data.cloze.cbt import ChildrensBookTest
 from zoo.errors import CheckpointError, ConfigError
+from zoo.predicting.cloze import asked_of, beside
 from zoo.reranking.reranker import FILE
-from zoo.tasks.cloze import Cloze, asked_of, beside
+from zoo.tasks.cloze import Cloze
 from zoo.visualize.view import view_of
 
 MODEL = {"_target_": "zoo.models.aoa_reader.AoAReader", "embedding_dim": 6, "hidden_dim": 4, "dropout": 0.0}

@@ -10,7 +10,7 @@ from tests.run.programs import TINY, launch, weights
 from tests.tasks.thawing import TARGET
 from zoo.layers.pretrained import Pretrained, pretrained_parts
 from zoo.run.compose import compose, plain
-from zoo.tasks.optimizing import parameter_groups
+from zoo.tasks.optimizing import parameter_groups, rates_of
 from zoo.tasks.schedules import OWN_RATE, Noam
 
 BROUGHT = "network.brought.body.0.weight"
@@ -25,13 +25,13 @@ def test_the_groups_of_an_optimizer() -> None:
     """One for all that the optimizer has its rate for, frozen or not, in the order of the network; one for each part
     that will be trained."""
     network = nn.Sequential(part(finetune_from=5), nn.Linear(3, 2), part(), part(finetune_from=0))
-    rest, first, second = parameter_groups(network.parameters(), pretrained_parts(network).values())
+    rest, first, second = parameter_groups(network.parameters(), rates_of(pretrained_parts(network).values()))
     assert [id(p) for p in rest["params"]] == [id(p) for n in (1, 2) for p in network[n].parameters()]
     for group, number in ((first, 0), (second, 3)):
         assert [id(p) for p in group["params"]] == [id(p) for p in network[number].parameters()]
         assert group["lr"] == 0.01
     for some in (network[1], network[1:3]):  # without such a part there is one group
-        others = parameter_groups(some.parameters(), pretrained_parts(network).values())
+        others = parameter_groups(some.parameters(), rates_of(pretrained_parts(network).values()))
         assert [id(p) for p in others] == [id(p) for p in some.parameters()]
     optimizer = torch.optim.Adam([rest, first, second], lr=0.5)
     assert [group["lr"] for group in optimizer.param_groups] == [0.5, 0.01, 0.01]
@@ -45,7 +45,9 @@ def test_a_schedule_scales_the_rate_of_each_group(name: str) -> None:
     told = {key: 12 if value == "total_steps" else value for key, value in told.items()}
     if name == "noam":
         told |= {"warmup": 4}
-    optimizer = torch.optim.SGD(parameter_groups(network.parameters(), pretrained_parts(network).values()), lr=0.5)
+    optimizer = torch.optim.SGD(
+        parameter_groups(network.parameters(), rates_of(pretrained_parts(network).values())), lr=0.5
+    )
     schedule = instantiate(told, optimizer=optimizer, _convert_="all")
     highest = schedule.scale * schedule.dim**-0.5 * 4**-0.5 if isinstance(schedule, Noam) else 0.5
     shares = []

@@ -11,14 +11,15 @@ from scipy.spatial import ConvexHull
 from tests.objectives.test_tours import Mean
 from tests.tasks.points import GROUPS, batch_of, pointing
 from tests.tasks.running import loader, logged, trainer
+from zoo.data.points.geometry import length
 from zoo.decoding import BeamSearch, Hypothesis
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError
-from zoo.metrics.geometry import length
 from zoo.models.output import Output
+from zoo.predicting.pointing import ExaminedPointing
 from zoo.run.compose import compose
 from zoo.tasks.captioning import Captioning
-from zoo.tasks.pointing import ExaminedPointing, Pointing
+from zoo.tasks.pointing import Pointing
 
 SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]  # The hull is 0, 1, 3, 4
 

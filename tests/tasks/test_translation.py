@@ -16,8 +16,8 @@ from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
 from zoo.metrics import text
+from zoo.predicting.translation import Translated
 from zoo.tasks import Translation
-from zoo.tasks.translation import Translated
 
 SOURCE, TARGET = ["ein", "mann", "hund", "rennt", "schnell", "."], ["a", "man", "dog", "runs", "fast", "."]
 SPEC = PairSpec(len(SOURCE) + 4, len(TARGET) + 4, 12, 12)

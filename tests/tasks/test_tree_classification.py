@@ -12,7 +12,8 @@ from tests.families.tree_classification import FAMILY
 from tests.tasks.running import figures, logged
 from zoo.data.trees.batch import NO_LABEL, LabelledTreeSpec, TreeBatch, Trees
 from zoo.models.output import Output
-from zoo.tasks.tree_classification import TreeClassification, classes_of, total_loss
+from zoo.predicting.tree_classification import classes_of
+from zoo.tasks.tree_classification import TreeClassification, total_loss
 
 FINE = ("very negative", "negative", "neutral", "positive", "very positive")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from zoo.tasks.algorithmic import BitPrediction
+from zoo.predicting.algorithmic import BitPrediction
 
 COPY = BitPrediction(
     given="10 01",

@@ -1,6 +1,6 @@
 """Documents that the tests of this folder draw."""
 
-from zoo.tasks.classification import AttendedSentence, DocumentPrediction, ExaminedDocument
+from zoo.predicting.classification import AttendedSentence, DocumentPrediction, ExaminedDocument
 from zoo.visualize.classification import ClassificationView
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from zoo.tasks.answering import AnswerPrediction
+from zoo.predicting.answering import AnswerPrediction
 
 ANSWER = AnswerPrediction(
     answer="garden",

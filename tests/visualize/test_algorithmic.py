@@ -6,7 +6,7 @@ import pytest
 from tests.visualize.bits import COPY, MEMORY, prediction, wide
 from tests.visualize.reading import Page, shapes, texts
 from zoo.data.bits.encoding import BitLine
-from zoo.tasks.algorithmic import ExaminedBits
+from zoo.predicting.algorithmic import ExaminedBits
 from zoo.visualize.algorithmic import AlgorithmicView, bits_drawing, panels, rows_in_use, wrong_letters
 
 VIEW = AlgorithmicView()

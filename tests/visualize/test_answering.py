@@ -6,7 +6,7 @@ from tests.visualize.reading import shapes, texts
 from tests.visualize.stories import ANSWER, answer
 from zoo.data.stories.readers import StoryQuestion
 from zoo.errors import DataError
-from zoo.tasks.answering import ExaminedAnswer
+from zoo.predicting.answering import ExaminedAnswer
 from zoo.visualize.answering import AnsweringView, strongest
 
 VIEW = AnsweringView()

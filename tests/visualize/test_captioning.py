@@ -14,7 +14,7 @@ from PIL import Image
 
 from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
 from zoo.errors import DataError
-from zoo.tasks.captioning import Caption, CaptionPrediction, ExaminedCaption, Picture, png
+from zoo.predicting.captioning import Caption, CaptionPrediction, ExaminedCaption, Picture, png
 from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, CaptioningView, overlay, smooth
 
 VIEW = CaptioningView()

@@ -8,7 +8,8 @@ import pytest
 from tests.visualize.reading import Page, collection, printed, texts
 from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.errors import DataError
-from zoo.tasks.cloze import Cloze, ClozePrediction, ExaminedQuestion, ReadText
+from zoo.predicting.cloze import ClozePrediction, ExaminedQuestion, ReadText
+from zoo.tasks.cloze import Cloze
 from zoo.visualize.cloze import query_of, sentences_of, spans
 from zoo.visualize.view import view_of
 

@@ -7,7 +7,7 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
-from zoo.tasks.classification import AttendedSentence
+from zoo.predicting.classification import AttendedSentence
 from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Classes, Grid, Head, Passage
 from zoo.visualize.renderers.figure import draw

@@ -11,7 +11,7 @@ from tests.visualize.documents import answer_blocks, prediction, without_weights
 from tests.visualize.reading import CHROMIUM, EVIL, Page, browse, colours, contrast
 from tests.visualize.stories import ANSWER, answer, long_answer
 from tests.visualize.trees import grown
-from zoo.tasks.classification import AttendedSentence
+from zoo.predicting.classification import AttendedSentence
 from zoo.visualize.answering import AnsweringView
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import ClassificationView

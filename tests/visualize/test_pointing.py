@@ -10,7 +10,7 @@ import pytest
 from tests.tasks.points import spec_of
 from tests.visualize.reading import collection, grid, shapes, texts
 from zoo.errors import DataError
-from zoo.tasks.pointing import ExaminedPointing, Pointed, PointingPrediction
+from zoo.predicting.pointing import ExaminedPointing, Pointed, PointingPrediction
 from zoo.visualize.pointing import AWAY, PointingView, free_places, lines, positions, true_places, verdict
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (2.0, 1.0), (4.0, 4.0))

@@ -12,7 +12,7 @@ from tests.visualize.documents import prediction, without_weights
 from tests.visualize.reading import in_colour, printed
 from tests.visualize.stories import ANSWER, answer, long_answer
 from tests.visualize.trees import grown
-from zoo.tasks.classification import AttendedSentence
+from zoo.predicting.classification import AttendedSentence
 from zoo.visualize.algorithmic import AlgorithmicView
 from zoo.visualize.answering import AnsweringView
 from zoo.visualize.blocks import Block, Grid, Head, Note, Passage, Rows

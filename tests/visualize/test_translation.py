@@ -5,7 +5,7 @@ from argparse import Namespace
 import numpy as np
 
 from tests.visualize.reading import Page, grid, texts
-from zoo.tasks.translation import ExaminedTranslation, Translated, TranslationPrediction
+from zoo.predicting.translation import ExaminedTranslation, Translated, TranslationPrediction
 from zoo.visualize.translation import TranslationView
 
 VIEW = TranslationView()

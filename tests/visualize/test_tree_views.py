@@ -13,9 +13,10 @@ from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.builder import TreeTextOptions
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
 from zoo.errors import ConfigError, UnusableInput
-from zoo.tasks.relatedness import ExaminedPair, Relatedness, RelatednessPrediction
+from zoo.predicting.relatedness import ExaminedPair, RelatednessPrediction
+from zoo.predicting.trees import ReadTree, read_trees
+from zoo.tasks.relatedness import Relatedness
 from zoo.tasks.tree_classification import TreeClassification
-from zoo.tasks.trees import ReadTree, read_trees
 from zoo.visualize.relatedness import RelatednessView
 from zoo.visualize.tree_classification import TreeClassificationView
 from zoo.visualize.tree_view import CHOICE, LIMIT

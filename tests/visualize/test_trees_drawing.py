@@ -12,9 +12,9 @@ from matplotlib.colors import to_rgb
 from tests.visualize.reading import CHROMIUM, Page, browse, collection, place_of, shapes, texts, written
 from tests.visualize.test_figure import touching
 from tests.visualize.trees import FINE, PAIR, TEXT, dependency, examined, grown, prediction, read
-from zoo.tasks.relatedness import ExaminedPair
-from zoo.tasks.tree_classification import ExaminedTree
-from zoo.tasks.trees import ReadTree
+from zoo.predicting.relatedness import ExaminedPair
+from zoo.predicting.tree_classification import ExaminedTree
+from zoo.predicting.trees import ReadTree
 from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.relatedness import LEAST_SIMILAR, MOST_LINKS, RelatednessView, linked_nodes
 from zoo.visualize.renderers.page import page

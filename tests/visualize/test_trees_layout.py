@@ -8,7 +8,7 @@ import pytest
 
 from tests.families.trees import random_binary
 from tests.visualize.trees import TEXT, dependency, grown, read
-from zoo.tasks.trees import ReadTree
+from zoo.predicting.trees import ReadTree
 from zoo.visualize.trees.layout import LONGEST_PHRASE, Family, halo, laid_out, largest, strengths
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.visualize.reading import printed as lines
 from tests.visualize.trees import FINE, PAIR, dependency, examined, grown, prediction, read
-from zoo.tasks.tree_classification import ExaminedTree
-from zoo.tasks.trees import ReadTree
+from zoo.predicting.tree_classification import ExaminedTree
+from zoo.predicting.trees import ReadTree
 from zoo.visualize.relatedness import RelatednessView
 from zoo.visualize.renderers.terminal import Printed
 from zoo.visualize.tree_classification import TreeClassificationView

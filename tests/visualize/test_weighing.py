@@ -3,7 +3,7 @@
 import pytest
 
 from tests.visualize.documents import even, prediction, without_weights
-from zoo.tasks.classification import AttendedSentence
+from zoo.predicting.classification import AttendedSentence
 from zoo.visualize.blocks import Passage, top_words
 
 

@@ -2,9 +2,9 @@
 
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.tree import BUILDERS, build
-from zoo.tasks.relatedness import RelatednessPrediction
-from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
-from zoo.tasks.trees import ReadTree
+from zoo.predicting.relatedness import RelatednessPrediction
+from zoo.predicting.tree_classification import ExaminedTree, TreePrediction
+from zoo.predicting.trees import ReadTree
 
 FINE = ("very negative", "negative", "neutral", "positive", "very positive")
 TEXT = "(3 (2 (2 The) (2 film)) (3 (2 was) (3 (2 not) (1 (0 bad) (2 (2 at) (2 all))))))"

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention.softmax import masked_softmax
+from zoo.linear import Linear, linear
 
 
 class MultiHeadAttention(nn.Module):
@@ -38,7 +39,7 @@ class MultiHeadAttention(nn.Module):
         # matrices that read the same input are one matrix
         self.weights = nn.ParameterList(torch.empty(parts * dim, dim) for parts in ((1, 2) if cross else (3,)))
         self.bias = nn.Parameter(torch.zeros(3 * dim))
-        self.output = nn.Linear(dim, dim)
+        self.output = Linear(dim, dim)
         for weight in [*self.weights, self.output.weight]:
             for matrix in weight.split(dim):
                 nn.init.xavier_uniform_(matrix)
@@ -60,11 +61,17 @@ class MultiHeadAttention(nn.Module):
         """(..., D) -> (..., 3D): query, key and value of each token, for self-attention."""
         if len(self.weights) > 1:
             raise ValueError("cross attention projects its queries and its memory separately: queries, keys_values")
-        return F.linear(x, self.weights[0], self.bias)
+        return linear(x, self._matrix(0), self.bias)
 
     def queries(self, x: Tensor) -> Tensor:
         """(..., D) -> (..., D)."""
-        return F.linear(x, self.weights[0][: self.dim], self.bias[: self.dim])
+        weight = self._matrix(0)
+        rows = None if len(weight) == self.dim else slice(0, self.dim)
+        return linear(x, weight, self.bias[: self.dim], rows=rows)
+
+    def _matrix(self, number: int) -> nn.Parameter:
+        """`weights[number]`, without the list's own look-up, which takes as long as a small product."""
+        return getattr(self.weights, str(number))
 
     def keys_values(self, memory: Tensor) -> Tensor:
         """(..., D) -> (..., 2D), key and value."""
@@ -99,7 +106,7 @@ class MultiHeadAttention(nn.Module):
         p = self.dropout if self.training else 0.0
         if need_weights:
             weights = masked_softmax((q * q.shape[-1] ** -0.5) @ k.transpose(2, 3), mask)
-            context = F.dropout(weights, p) @ v
+            context = (F.dropout(weights, p) if p else weights) @ v
         else:
             weights = None
             context = F.scaled_dot_product_attention(q, k, v, mask, dropout_p=p, is_causal=fused_causal)

@@ -5,13 +5,13 @@ from zoo.callbacks.checkpoint import (
     BestCheckpoint,
     BestCheckpointArtifact,
     FinalValidation,
-    Interrupted,
     LastCheckpoint,
 )
+from zoo.callbacks.curves import CurvesPicture
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
 from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
-from zoo.callbacks.progress import LearningRate, Progress
+from zoo.callbacks.progress import LearningRate, Progress, StepMetrics
 from zoo.callbacks.random_state import RandomState
 from zoo.callbacks.throughput import Throughput
 
@@ -19,15 +19,16 @@ __all__ = [
     "AttentionMaps",
     "BestCheckpoint",
     "BestCheckpointArtifact",
+    "CurvesPicture",
     "ExponentialAverage",
     "FinalValidation",
-    "Interrupted",
     "LastCheckpoint",
     "LearningRate",
     "NonFiniteLoss",
     "PredictionsTable",
     "Progress",
     "RandomState",
+    "StepMetrics",
     "StopOnNonFiniteLoss",
     "Throughput",
     "WholeTestPictures",

@@ -18,21 +18,13 @@ from lightning.pytorch.trainer.states import TrainerFn
 from lightning.pytorch.utilities import rank_zero_only
 
 from zoo.arguments import Count, Positive
-from zoo.errors import ConfigError, ZooError, did_you_mean
+from zoo.errors import ConfigError, Interrupted, did_you_mean
 from zoo.values import Checked
 
 log = logging.getLogger(__name__)
 
 
 NAMES = {signal.SIGTERM: "SIGTERM", signal.SIGINT: "Ctrl-C"}  # The signals that ask a run to save and end
-
-
-class Interrupted(ZooError):
-    """The run was asked to end and has saved its state."""
-
-    def __init__(self, message: str, asked_by: signal.Signals) -> None:
-        super().__init__(message)
-        self.exit_code = 128 + asked_by
 
 
 def first_rank() -> bool:

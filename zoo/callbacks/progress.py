@@ -1,5 +1,5 @@
 """Progress of the training: a bar on a terminal; elsewhere a line in the log after each epoch, and every minute. The
-learning rate in every logger."""
+learning rate, the loss and the norm of the gradients by step in every logger."""
 
 import logging
 import shutil
@@ -93,3 +93,24 @@ class LearningRate(Callback):
         for number, optimizer in enumerate(trainer.optimizers, 1):
             name = "train/learning_rate" + (f"_{number}" if len(trainer.optimizers) > 1 else "")
             pl_module.log(name, optimizer.param_groups[0]["lr"], on_step=True, on_epoch=False, batch_size=1)
+
+
+class StepMetrics(Callback):
+    """Logs `train/loss_step` and `train/gradient_norm` of every `trainer.log_every_n_steps`-th step.
+
+    The loss is that of one batch, over all ranks; of several batches that `trainer.accumulate_grad_batches` combines it
+    is that of the last one. The norm is that of all gradients before they are clipped. With several optimisers there is
+    one series for each: `train/gradient_norm_1`, `train/gradient_norm_2`, ...
+    """
+
+    def on_train_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
+        if not trainer._logger_connector.should_update_logs:
+            return  # each call of `log` costs time
+        loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
+        if loss is not None:  # a step may return None
+            shares = trainer.accumulate_grad_batches if pl_module.automatic_optimization else 1
+            loss = pl_module.step_loss(loss, batch) * shares
+            pl_module.log("train/loss_step", loss, on_step=True, on_epoch=False, sync_dist=True, batch_size=1)
+        for number, norm in pl_module.gradient_norms.items():
+            name = "train/gradient_norm" + (f"_{number}" if len(trainer.optimizers) > 1 else "")
+            pl_module.log(name, norm, on_step=True, on_epoch=False, batch_size=1)

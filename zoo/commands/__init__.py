@@ -1,7 +1,8 @@
 """The commands of `zoo`, one file each: a new file is a new command, and nothing else names it.
 
 A file has `ABOUT`, one line for `zoo --help`; `parser()`, the options; and `run(words)`, which gets the words after the
-command's name. It may raise a ZooError, which ends the command with one line.
+command's name. It may raise a ZooError, which ends the command with one line. A file may also have `complete(words,
+current)`, for the completion of shells (`zoo completion`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+CHECKPOINT = "an included network, e.g. han; a checkpoint; the folder of a run; last: the newest run; or hub:USER/REPO"
+"""The help of an argument that names a trained network."""
 
 
 class Command(Protocol):

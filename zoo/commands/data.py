@@ -29,6 +29,16 @@ def parser() -> argparse.ArgumentParser:
     return data
 
 
+def complete(words: list[str], current: str) -> list[str]:
+    """Return the names of data, and then the keys of the chosen data."""
+    from zoo.run.catalogue import choices
+    from zoo.run.completion import overrides
+
+    if not words:
+        return choices("data")
+    return overrides([f"data={words[0]}"], current, ("data",)) if current.startswith("data.") else []
+
+
 def run(words: list[str]) -> None:
     """Prepare the data and print their description; first write the files that the options ask for."""
     options, more = parser().parse_known_args(words)  # argparse does not accept words on both sides of a flag

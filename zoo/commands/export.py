@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from zoo.commands import new_parser
+from zoo.commands import CHECKPOINT, new_parser
 from zoo.errors import one_of
 
 ABOUT = "write a trained network as ONNX, or for torch.export.load"
@@ -13,7 +13,7 @@ TARGETS = ("onnx", "torch")
 def parser() -> argparse.ArgumentParser:
     """Return the parser of `zoo export`."""
     export = new_parser("export", ABOUT)
-    export.add_argument("checkpoint", help="a checkpoint, the folder of a run (its best), or last: the newest run")
+    export.add_argument("checkpoint", help=CHECKPOINT)
     export.add_argument("--to", metavar="TARGET", default="onnx", help="onnx (default), or torch for torch.export.load")
     export.add_argument(
         "--out", type=Path, metavar="DIR", help="the folder to write, by default beside the checkpoint: best-onnx"
@@ -29,11 +29,12 @@ def run(words: list[str]) -> None:
     from zoo.export.folder import check_folder, export
     from zoo.export.targets import TARGETS as KNOWN
     from zoo.run.checkpoint import load
-    from zoo.run.folder import resolve
+    from zoo.run.weights import locate
 
     KNOWN[to].check()
-    checkpoint = resolve(options.checkpoint)
-    folder = options.out or checkpoint.with_name(f"{checkpoint.stem}-{to}")
+    checkpoint = locate(options.checkpoint)
+    beside = Path(checkpoint.name) if checkpoint.is_dir() else checkpoint  # not among the included networks
+    folder = options.out or beside.with_name(f"{beside.stem}-{to}")
     check_folder(folder)
     differences = export(load(checkpoint), to, folder)
     for name, largest in differences.items():

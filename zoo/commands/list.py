@@ -21,6 +21,13 @@ def parser() -> argparse.ArgumentParser:
     return catalogue
 
 
+def complete(words: list[str], current: str) -> list[str]:
+    """Return the parts of the catalogue and the names of models and data."""
+    from zoo.run.catalogue import choices
+
+    return ["models", "data", "experiments", *choices("model"), *choices("data")]
+
+
 def run(words: list[str]) -> None:
     """Print the entries with all of the given words."""
     from zoo.run.listing import as_text, catalogue_entries

@@ -7,12 +7,14 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zoo.commands import new_parser, terminal
+from zoo.commands import CHECKPOINT, new_parser, terminal
 from zoo.errors import CheckpointError, ConfigError, DataError, ZooError
 from zoo.run.streams import as_json
+from zoo.run.weights import HUB, included
 
 if TYPE_CHECKING:
     from zoo.visualize.view import View
@@ -29,7 +31,7 @@ def parser(view: View | None = None, task: str = "") -> argparse.ArgumentParser:
     noun = view.noun if view else "text"
     more = "" if view else "; with a checkpoint, --help also shows the options of its task"
     predict = new_parser("predict", ABOUT + more)
-    predict.add_argument("checkpoint", help="a checkpoint, the folder of a run (its best), or last: the newest run")
+    predict.add_argument("checkpoint", help=CHECKPOINT)
     predict.add_argument(
         "words",
         nargs="*",
@@ -63,6 +65,7 @@ def run(words: list[str]) -> None:
     """Run `zoo predict`. The checkpoint is loaded first, since its task has options of its own."""
     checkpoint = _checkpoint(words)
 
+    _spare_pandas()
     from zoo.files import make_folder, picture_file
     from zoo.run.checkpoint import load
     from zoo.visualize.view import view_of
@@ -120,6 +123,24 @@ def run(words: list[str]) -> None:
         )
 
 
+class _NoPandas(MetaPathFinder):
+    """Refuses to import pandas."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
+def _spare_pandas() -> None:
+    """Let pyarrow do without pandas in this program. It imports pandas at its first array, to recognise arrays of
+    pandas, which takes longer than most predictions. Later imports of pandas are as usual."""
+    import pyarrow
+
+    sys.meta_path.insert(0, refusing := _NoPandas())
+    pyarrow.array([])
+    sys.meta_path.remove(refusing)
+
+
 def _checkpoint(words: list[str]) -> str:
     """Return the checkpoint among the words after `zoo predict`; end with argparse's message where there is none.
 
@@ -137,7 +158,7 @@ def _checkpoint(words: list[str]) -> str:
 
 
 def _looks_like_checkpoint(word: str) -> bool:
-    return word == "last" or word.endswith(".ckpt") or Path(word).is_dir()
+    return word == "last" or word.endswith(".ckpt") or word.startswith(HUB) or word in included() or Path(word).is_dir()
 
 
 def _print(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:

@@ -16,6 +16,15 @@ def parser() -> argparse.ArgumentParser:
     return training
 
 
+def complete(words: list[str], current: str) -> list[str]:
+    """Return the overrides and flags that a word can become."""
+    from zoo.run.completion import overrides
+
+    if current.startswith("-"):
+        return ["--multirun", "--help", "--cfg", "--info", "--config-dir"]
+    return overrides(words, current)
+
+
 def run(words: list[str]) -> None:
     """Train with Hydra's command line."""
     from zoo.run.launch import main

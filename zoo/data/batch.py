@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Self, get_type_hints
 
 import torch
@@ -21,15 +22,28 @@ from zoo.values import hold
 @dataclass(frozen=True)
 class Spec:
     """The facts about data that a network is built from; each family has its own. Only plain values (numbers, text,
-    tuples of them): a spec is stored in every checkpoint."""
+    tuples of them): a spec is stored in every checkpoint. Raises ConfigError for a value that its field does not allow.
+    """
 
     limits: ClassVar[tuple[str, ...]] = ()
     """Fields that measure the available examples, such as the longest text. They may differ for another test set of the
     same data."""
 
+    def __post_init__(self) -> None:
+        cls: Any = type(self)
+        for name, hint in _annotations(cls).items():
+            hold(name, getattr(self, name), hint)
+
     def inputs(self) -> Inputs | None:
         """The tensors from which a network predicts, for `zoo export`; None if the family does not declare them."""
         return None
+
+
+@cache
+def _annotations(cls: type[Any]) -> dict[str, Any]:
+    """The annotation of each field of a spec, with its bounds."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {one.name: hints[one.name] for one in fields(cls)}
 
 
 def spec_state(spec: Spec) -> dict[str, Any]:
@@ -44,10 +58,7 @@ def spec_from_state(state: dict[str, Any]) -> Spec:
     with named_by_a_checkpoint():
         cls = class_at(state.pop("class"), Spec)
     try:
-        spec, hints = cls(**state), get_type_hints(cls)
-        for name, value in state.items():
-            hold(name, value, hints[name])
-        return spec
+        return cls(**state)
     except (TypeError, ConfigError) as error:
         raise CheckpointError(f"its spec does not fit: {error}") from error
 
@@ -161,6 +172,9 @@ class WritingBatch(Batch):
 class Encoder(ABC):
     """Encodes inputs as the training examples were encoded. It is stored in every checkpoint, as plain data."""
 
+    takes: str = "an input in the form of its data"
+    """An input in words, such as `a document as text`."""
+
     @abstractmethod
     def __call__(self, inputs: Sequence[Any]) -> Batch:
         """A batch of these inputs, in order, without targets."""
@@ -168,6 +182,11 @@ class Encoder(ABC):
     @abstractmethod
     def display(self, one: Any) -> Any:
         """An input as it is shown beside its prediction, such as its words in their positions in the batch."""
+
+    def entries(self, field: str) -> Sequence[str] | None:
+        """The words that a field of the spec counts, such as `vocabulary_size`, in the order of their ids; None where
+        the field counts no words."""
+        return None
 
     @abstractmethod
     def state(self) -> dict[str, Any]:

@@ -4,12 +4,13 @@ A family lists its parts. Each kind defines how a column becomes ids, which colu
 become padded tensors, and how a split is described.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,9 @@ from zoo.data.notes import majority, mostly_unknown, uncut
 from zoo.data.stored import histogram, list_array, numbers_of, offsets
 from zoo.data.text.options import TokenOptions
 from zoo.data.text.vocabulary import END, READ_SPECIAL, UNKNOWN, WRITTEN_SPECIAL, Vocabulary
+
+if TYPE_CHECKING:
+    import datasets
 
 
 class Padded(NamedTuple):

@@ -41,6 +41,9 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
         super().__init__()
         self.loader = LoaderOptions.of(loader)
 
+    def begin_with(self, encoder: Encoder) -> None:
+        """Continue the vocabulary of the encoder of a checkpoint. By default data have none to continue."""
+
     @abstractmethod
     def part(self, split: str) -> P:
         """The examples of `train`, `val` or `test`. Indexed by a list of numbers, they are the input of `_collate`."""

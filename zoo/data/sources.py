@@ -11,8 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-import datasets
-
 from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.errors import DataError, or_nearest
@@ -178,6 +176,8 @@ def hub_source(
 def download(repository: str, split: str, columns: tuple[str, ...], **which: str) -> Iterable[dict[str, Any]]:
     """A split of a repository on the Hugging Face hub that has these columns; `which` is the `name` of one of several
     configurations, or its folder `data_dir`, or a `revision`. Raises DataError if it cannot be loaded."""
+    import datasets
+
     try:
         found = datasets.load_dataset(repository, **which, split=split)
     except Exception as error:  # errors of the network, the hub and the disk have many classes

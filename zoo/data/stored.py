@@ -1,7 +1,10 @@
 """Splits on the disk: streamed into Arrow files, changed batch by batch, mapped into memory, read by rows.
 
-Every step has at most one batch of examples in memory, so that 650,000 examples need no more memory than 650.
+Every step has at most one batch of examples in memory, so that 650,000 examples need no more memory than 650. The
+functions that need the library `datasets` import it themselves, since an encoder reads what a user types without it.
 """
+
+from __future__ import annotations
 
 import os
 import sys
@@ -10,9 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +24,9 @@ from torch.utils.data import Dataset
 from zoo.data.options import SplitOptions
 from zoo.data.sources import SPLITS
 from zoo.errors import DataError
+
+if TYPE_CHECKING:
+    import datasets
 
 ROWS = 1000  # Examples in one Arrow batch
 PARALLEL = 5000
@@ -34,6 +39,8 @@ PARALLEL = 5000
 def write_rows(file: Path, columns: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
     """Stream rows into an Arrow file. Returns their number. The file has those `columns` that the first row has;
     without a row it is not written."""
+    import datasets
+
     first = next(rows, None)
     if first is None:
         return 0
@@ -66,6 +73,8 @@ def map_split(part: datasets.Dataset, function: Any, file: Path, description: st
 
 def save(splits: dict[str, datasets.Dataset], folder: Path) -> None:
     """Write the splits from which batches are served."""
+    import datasets
+
     with progress(next(iter(splits.values()))):
         datasets.DatasetDict(splits).save_to_disk(folder)
 
@@ -73,6 +82,8 @@ def save(splits: dict[str, datasets.Dataset], folder: Path) -> None:
 @contextmanager
 def progress(part: datasets.Dataset) -> Iterator[None]:
     """Show progress bars only for a split that takes more than a few seconds."""
+    import datasets
+
     hide = len(part) < PARALLEL and not datasets.are_progress_bars_disabled()
     if hide:
         datasets.disable_progress_bars()
@@ -85,6 +96,8 @@ def progress(part: datasets.Dataset) -> Iterator[None]:
 
 def hide_bars_in_files() -> None:
     """Hide progress bars of libraries if the output is a file or a pipe."""
+    import datasets
+
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
 

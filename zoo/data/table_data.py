@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from zoo.data.batch import Encoder
 from zoo.data.cache import steps_beside
 from zoo.data.notes import repeated
 from zoo.data.options import LoaderArguments, SplitOptions
@@ -86,6 +87,15 @@ class TableData(PreparedData):
         super().__init__(**rest)
         self.text = (self.text_options or self.encoding.options).of(text)
         self.split = self.split_options.of(split)
+        self._inherited: TableEncoder | None = None  # The encoder whose vocabulary is continued
+
+    def begin_with(self, encoder: Encoder) -> None:
+        """Begin with the words of the encoder of a checkpoint, which keep their ids. New words follow them."""
+        if not isinstance(encoder, TableEncoder) or encoder.vocabulary_names != self.new_encoder().vocabulary_names:
+            return
+        folder, state = self._folder(self.open_source()), json.loads(json.dumps(encoder.state()))
+        if not (folder / ENCODER).is_file() or self.encoder_state(folder) != state:  # else they are these words
+            self._inherited = encoder
 
     # What a family defines
 
@@ -175,7 +185,11 @@ class TableData(PreparedData):
     # Preparing
 
     def _facts(self, source: Source) -> dict[str, Any]:
-        return {"format": FORMAT, "tasks": self.tasks, "text": vars(self.text), "split": vars(self.split)}
+        facts = {"format": FORMAT, "tasks": self.tasks, "text": vars(self.text), "split": vars(self.split)}
+        inherited = self._inherited
+        return (
+            facts if inherited is None else facts | {"words": inherited.known_words(), "subwords": inherited.subwords}
+        )
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         with steps_beside(folder) as steps:
@@ -184,6 +198,8 @@ class TableData(PreparedData):
     def _prepare(self, folder: Path, steps: Path, source: Source) -> dict[str, Any]:
         noun = self.row_noun
         encoder, bad = self.new_encoder(), self.bad_rows()
+        if self._inherited is not None:
+            encoder.inherit(self._inherited)
         labels: dict[str, None] = {}
         readings = {name: Reading(name, bad, Counter(), labels) for name in source.splits}
         with self.storing(folder):

@@ -4,15 +4,16 @@ Training data are prepared by the same `tokens`, `ids` and `collate` that later 
 cannot differ.
 """
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import datasets
 import pyarrow as pa
 import torch
 from torch import Tensor
@@ -24,6 +25,9 @@ from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
 from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer, tokenizer_of
 from zoo.data.text.vocabulary import BEGIN, END, PADDING, WRITTEN_SPECIAL, Spelling, Vocabulary
 from zoo.errors import DataError
+
+if TYPE_CHECKING:
+    import datasets
 
 SHARED_STATE = ("text", "vocabularies", "vocabulary", "words", "learned")
 """The keys that the state of every family may have, in old and new checkpoints."""
@@ -57,6 +61,7 @@ class TableEncoder(Encoder):
         """`vocabularies` and `subwords`, the states of learned tokenizers, have the order of `vocabulary_names`, and
         are empty until they are learned. Raises ConfigError for a tokenizer without rules for the language."""
         self.text_options, self.classes = text, list[str]()
+        self.inherited: dict[str, list[str]] = {}  # The words of the checkpoint that a training starts from
         for part in self.word_parts:
             check_language(text.tokenizer, self.language(part))
         names = self.vocabulary_names
@@ -114,6 +119,12 @@ class TableEncoder(Encoder):
     def known(self) -> Known:
         """The vocabularies and classes, which turn names into numbers."""
         return Known({part.name: self.by_name[self.vocabulary_name(part)] for part in self.word_parts}, self.classes)
+
+    def entries(self, field: str) -> Sequence[str] | None:
+        name, size, _ = field.partition("_size")
+        name = getattr(self, "target", name) if name == "target" else name
+        found = [*self.by_name.values()] if name == "vocabulary" else [self.known.vocabularies.get(name)]
+        return found[0].words if size and len(found) == 1 and found[0] is not None else None
 
     def ids(self, table: pa.Table, evaluated: bool = True) -> pa.Table:
         """Turn a table of tokens into ids and the counts that describe a split. `evaluated` keeps the parts that
@@ -174,6 +185,9 @@ class TableEncoder(Encoder):
         vocabulary is too small for them."""
         if not self.text_options.subwords:
             return
+        if any(self.subwords.values()):  # those of a checkpoint
+            self.tokenizers = self._tokenizers()
+            return
         for name in self.vocabulary_names:
             parts = self._sharing(name)
             texts = partial(self.learned_from, train, [self.texts.format(part.name) for part in parts])
@@ -196,12 +210,26 @@ class TableEncoder(Encoder):
             if isinstance(tokenizer, SubwordTokenizer):
                 self.by_name[name] = Vocabulary(tokenizer.pieces, special)
                 continue
-            self.by_name[name] = Vocabulary.of_counts(self._counts(splits, parts), least, special, self.size(name))
+            learned = Vocabulary.of_counts(self._counts(splits, parts), least, special, self.size(name))
+            self.by_name[name] = self.continued(name, learned)
             if not self.by_name[name].state():
                 raise DataError(
                     f"{where}: no token occurs {least} times in {examples}; data.text.minimum_frequency=1 keeps every "
                     "token"
                 )
+
+    def known_words(self) -> dict[str, list[str]]:
+        """The words of each vocabulary, without the special ones."""
+        return {name: one.state() for name, one in self.by_name.items()}
+
+    def inherit(self, other: Self) -> None:
+        """Begin with the words, and the learned subwords, of another encoder with the same vocabularies."""
+        self.inherited, self.subwords = other.known_words(), dict(other.subwords)
+
+    def continued(self, name: str, learned: Vocabulary) -> Vocabulary:
+        """The inherited words of a vocabulary, with their ids, and after them the `learned` ones that are new."""
+        before = dict.fromkeys(self.inherited.get(name, ()))
+        return Vocabulary([*before, *(word for word in learned.state() if word not in before)], learned.special)
 
     def minimum_frequency(self, count: int) -> int:
         """How often a token must occur in `count` training examples."""

@@ -7,7 +7,10 @@ with the lower token id. An example is done, and leaves the batch, as soon as th
 hypotheses is at least as good as the best that a live one can still become (`reachable`). Where the end is not
 forced at the maximum length, the hypotheses that are alive there are ranked among the finished ones.
 
-A hypothesis Y is ranked by log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here and everywhere.
+A hypothesis Y is ranked by log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here and everywhere. At the
+maximum length too, log P(Y) includes the end token. Other programs differ here: CTranslate2 cuts a hypothesis at the
+maximum length, without an end and its probability, so that another hypothesis can be the best. The probabilities are
+the network's. CTranslate2 scales them to sum to 1 without the tokens that the rules forbid.
 
 - lp, form `gnmt` (Wu et al. 2016, equation 14): (5 + |Y|)^alpha / 6^alpha. Form `average`: |Y|^alpha, with alpha = 1
   the mean log-probability of a token (Gehring et al. 2017). With alpha = 0 both are 1.
@@ -34,7 +37,8 @@ from zoo.decoding.protocol import Examples, Generating, Specials, counted, first
 from zoo.decoding.rollout import ends
 from zoo.decoding.rules import Decoding, RuleArguments
 from zoo.errors import ConfigError
-from zoo.layers.state import MemoryPositions, positions_of, source_attention
+from zoo.layers.state import MemoryPositions, State, positions_of, source_attention
+from zoo.linear import packed_matrices
 from zoo.precision import precise_dtype
 
 LEAST = 1e-10
@@ -97,22 +101,31 @@ class Trace(list[Entry]):
         A hypothesis is given by the place where it stopped: before step `position` (B, N) it was in `slot` (B, N). If
         it is `finished` (B, N) it wrote its end in that step, and otherwise nothing.
         """
-        shape = (*slot.shape, len(self))
-        ids = torch.full(shape, padding, device=slot.device)
-        attention = {name: one.new_zeros(*shape, one.shape[-1]) for name, one in self[0].attention.items()}
-        slot = slot.clone()
-        for number in reversed(range(len(self))):
-            rows, parents, tokens, weights = self[number]
-            before, last = slot[rows], position[rows] == number + 1
-            inside = position[rows] > number + 1
-            ends = last & finished[rows]
-            written = tokens.gather(1, before).where(inside, padding)
-            ids[rows, :, number] = written if end is None else written.masked_fill(ends, end)
-            slot[rows] = before = parents.gather(1, before).where(inside, before)
+        number, count = torch.arange(1, len(self) + 1, device=slot.device), len(slot)
+        inside = position[:, :, None] > number  # (B, N, T)
+        ended = (position[:, :, None] == number) & finished[:, :, None]
+
+        def everywhere(values: Tensor, rows: Tensor) -> Tensor:
+            """Values of the examples `rows` -> those of all B, 0 for the others."""
+            if len(rows) == count:
+                return values
+            return values.new_zeros(count, *values.shape[1:]).index_copy(0, rows, values)
+
+        written: list[Tensor] = []
+        seen: dict[str, list[Tensor]] = {name: [] for name in self[0].attention}
+        for (rows, parents, tokens, weights), going_on in zip(reversed(self), reversed(inside.unbind(2)), strict=True):
+            after, going_on = (part if len(rows) == count else part[rows] for part in (slot, going_on))
+            before = parents.gather(1, after).where(going_on, after)
+            written.append(everywhere(tokens.gather(1, after), rows))
             for name, values in weights.items():
                 read = values.gather(1, before[:, :, None].expand(-1, -1, values.shape[-1]))
-                attention[name][rows, :, number] = read * (inside | ends)[:, :, None]
-        return ids, attention
+                seen[name].append(everywhere(read, rows))
+            slot = before if len(rows) == count else slot.index_copy(0, rows, before)
+
+        ids = torch.stack(written[::-1], 2).where(inside, padding)
+        ids = ids if end is None else ids.masked_fill(ended, end)
+        real = (inside | ended)[..., None]
+        return ids, {name: torch.stack(parts[::-1], 2) * real for name, parts in seen.items()}
 
 
 class BeamSearch(Decoding):
@@ -147,7 +160,12 @@ class BeamSearch(Decoding):
         """Return the hypotheses of each example, best score first: `nbest`, or fewer where no more exist."""
         if not len(batch):
             return []
-        found, trace, memories = self._search(network, batch, specials)
+        start = network.start(batch)
+        source = positions_of("source", start.memories, batch)
+        # Not the start: a batch keeps what it computes for it, and training may read that later.
+        with torch.inference_mode(), packed_matrices():
+            found, trace = self._search(network, start, source, specials)
+        memories = {name: positions_of(name, start.memories, batch, one) for name, one in trace[0].attention.items()}
         ids, attention = trace.back(
             found.position, found.slot, found.finished, padding=specials.padding, end=specials.end
         )
@@ -162,73 +180,74 @@ class BeamSearch(Decoding):
         )
 
     def _search(
-        self, network: Generating, batch: Examples, specials: Specials
-    ) -> tuple[Found, Trace, dict[str, MemoryPositions]]:
-        """The best hypotheses, the steps, and the positions of each attention in them."""
-        size, count, trace = self.beam_size, len(batch), Trace()
-        start = state = network.start(batch)
+        self, network: Generating, start: State, source: MemoryPositions, specials: Specials
+    ) -> tuple[Found, Trace]:
+        """The best hypotheses and the steps."""
+        size, count, trace, state = self.beam_size, len(source.length), Trace(), start
         device, whole = start.device, start.first is None and specials.end is not None
-        source = positions_of("source", start.memories, batch)
         lengths, rows, content = self.rules.lengths(source.length), torch.arange(count, device=device), source.content
-        longest = lengths.longest.to(device)
+        longest, soonest = lengths.longest.to(device), int(lengths.longest.min())
         tokens = first_tokens(start, specials, count)
         prefix = tokens.new_zeros(count, 1, 0)
+        eventful = False  # whether a hypothesis has stopped, or an example can be done
 
         for position in counted(lengths.longest):
             if not len(rows):
                 break
             log_probs, state, attention = network.step(tokens, state)
+            attention = heads_mean(attention)
             if position == 1:
-                memories = {name: positions_of(name, start.memories, batch, one) for name, one in attention.items()}
                 dtype = precise_dtype(log_probs.dtype)  # sums of bfloat16 would lose too much
                 live = log_probs.new_zeros(count, 1, dtype=dtype)  # (B, K) log P, falling; -inf: no hypothesis
                 attended = live.new_zeros(count, 1, content.shape[1])  # (B, K, S) attention so far
                 results = found = Found.nothing(count, self.nbest, like=live)
                 penalties = self.length_penalties(int(lengths.longest.max()), like=live)
-            attention = heads_mean(attention)
             covered = attended + self._seen(attention) if self.coverage_penalty else attended
-            coverage = self.coverage(covered, content)  # (B, K)
 
             scores = live[:, :, None] + log_probs  # (B, K, V)
-            self.rules.forbid(scores, prefix, lengths, specials, whole=whole)
+            self.rules.forbid(scores, position, prefix, lengths, specials, whole=whole)
             extended, cells = best(scores.flatten(1), 2 * size)  # (B, 2K)
             parents, tokens = cells // scores.shape[2], cells % scores.shape[2]
             ending = ends(tokens, specials)
+            eventful = eventful or position == soonest or bool((ending | (extended == -torch.inf)).any())
+            if eventful:
+                coverage = self.coverage(covered, content).expand_as(live)  # (B, K)
+                final = self.score(extended, penalties[position], coverage.gather(1, parents), position)
+                ended = Found.at(position, final.masked_fill(~ending, -torch.inf), extended, parents, finished=True)
+                found = found.merge(Found(*(part[:, :size] for part in ended)))
+                others = ending.int().sort(dim=1, stable=True).indices
+                extended = extended.masked_fill(ending, -torch.inf)
+                parents, tokens, extended, final = (
+                    part.gather(1, others) for part in (parents, tokens, extended, final)
+                )
 
-            final = self.score(extended, penalties[position], coverage.gather(1, parents), position)
-            scored = final.masked_fill(~ending, -torch.inf)
-            ended = Found.at(position, scored, extended, parents, finished=True)
-            found = found.merge(Found(*(part[:, :size] for part in ended)))
-
-            others = ending.int().sort(dim=1, stable=True).indices[:, :size]
-            parents, tokens = parents.gather(1, others), tokens.gather(1, others)
-            before, live = live, extended.masked_fill(ending, -torch.inf).gather(1, others)
+            before, live, parents, tokens = live, *(part[:, :size] for part in (extended, parents, tokens))
             trace.append(Entry(rows, parents, tokens, attention))
-            last = longest == position
-            if not whole:
-                cut = final.gather(1, others).masked_fill(~last[:, None] | (live == -torch.inf), -torch.inf)
-                found = found.merge(Found.at(position + 1, cut, live, _slots(live), finished=False))
-
-            reachable = self.reachable(live[:, 0], penalties[longest], position, longest)
-            done = (found.score[:, -1] >= reachable) | last
-            stuck = done & (found.score[:, 0] == -torch.inf)
-            done, stuck = torch.stack([done, stuck]).cpu()  # the one wait for the device in a step
-            if stuck.any():
-                where = stuck.nonzero().squeeze(1).to(device)
-                coverage = self.coverage(attended, content)
-                score = self.score(before, penalties[position - 1], coverage, position - 1)
-                unfinished = Found.at(position, score, before, _slots(before), finished=False)
-                found = found.put(where, found.merge(unfinished).examples(where))
-            if done.any():
-                gone, keep = (part.nonzero().squeeze(1).to(device) for part in (done, ~done))
-                results = results.put(rows[gone], found.examples(gone))
-                lengths, found, state = lengths.examples(~done), found.examples(keep), state.examples(keep)
-                rows, content, longest, live = rows[keep], content[keep], longest[keep], live[keep]
-                parents, tokens, prefix, covered = parents[keep], tokens[keep], prefix[keep], covered[keep]
+            if eventful:
+                last = longest == position
+                if not whole:
+                    cut = final[:, :size].masked_fill(~last[:, None] | (live == -torch.inf), -torch.inf)
+                    found = found.merge(Found.at(position + 1, cut, live, _slots(live), finished=False))
+                reachable = self.reachable(live[:, 0], penalties[longest], position, longest)
+                done = (found.score[:, -1] >= reachable) | last
+                stuck = done & (found.score[:, 0] == -torch.inf)
+                done, stuck = torch.stack([done, stuck]).cpu()
+                if stuck.any():
+                    where = stuck.nonzero().squeeze(1).to(device)
+                    score = self.score(before, penalties[position - 1], self.coverage(attended, content), position - 1)
+                    unfinished = Found.at(position, score, before, _slots(before), finished=False)
+                    found = found.put(where, found.merge(unfinished).examples(where))
+                if done.any():
+                    gone, keep = (part.nonzero().squeeze(1).to(device) for part in (done, ~done))
+                    results = results.put(rows[gone], found.examples(gone))
+                    lengths, found, state = lengths.examples(~done), found.examples(keep), state.examples(keep)
+                    rows, content, longest, live = rows[keep], content[keep], longest[keep], live[keep]
+                    parents, tokens, prefix, covered = parents[keep], tokens[keep], prefix[keep], covered[keep]
             state = state.reorder(parents)
-            row = torch.arange(len(rows), device=device)[:, None]
-            prefix, attended = torch.cat([prefix[row, parents], tokens[:, :, None]], 2), covered[row, parents]
-        return results, trace, memories
+            if self.rules.no_repeat_ngram:
+                prefix = torch.cat([_of_parents(prefix, parents), tokens[:, :, None]], 2)
+            attended = _of_parents(covered, parents) if self.coverage_penalty else covered
+        return results, trace
 
     def length_penalties(self, longest: int, like: Tensor) -> Tensor:
         """(longest + 1,) lp of each length, in the type of `like`. No hypothesis has length 0; its lp equals that of
@@ -263,6 +282,12 @@ class BeamSearch(Decoding):
         return weights
 
 
+def _of_parents(values: Tensor, parents: Tensor) -> Tensor:
+    """Values (B, K, ...) of the hypotheses that continue `parents` (B, K')."""
+    row = torch.arange(len(parents), device=parents.device)[:, None]
+    return values[row, parents]
+
+
 def _slots(live: Tensor) -> Tensor:
     """(B, K) the number of each place in the beam."""
     return torch.arange(live.shape[1], device=live.device).expand_as(live)
@@ -277,15 +302,32 @@ def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     entries = scores.shape[1]
     size = int((entries / max(count, 1)) ** 0.5)
     blocks = entries // max(size, 1)
-    if blocks <= 2 * count:
-        values, columns = scores.sort(dim=1, descending=True, stable=True)
-        return values[:, :count], columns[:, :count]
+    if size < 2 or blocks <= 2 * count:
+        return _sorted(scores, count)
     # Only the `count` blocks with the largest maxima can hold one of the `count` largest entries: the maximum of each
     # of these comes before any entry of another block. Entries after the last whole block are candidates, too.
-    whole, columns = blocks * size, torch.arange(entries, device=scores.device)
+    whole, device = blocks * size, scores.device
     maxima = scores[:, :whole].unflatten(1, (blocks, size)).amax(2)
-    chosen = maxima.sort(dim=1, descending=True, stable=True).indices[:, :count].sort(1).values  # columns stay in order
-    inside = (chosen[:, :, None] * size + columns[:size]).flatten(1)
-    candidates = torch.cat([inside, columns[whole:].expand(len(scores), -1)], 1)
-    values, order = scores.gather(1, candidates).sort(dim=1, descending=True, stable=True)
-    return values[:, :count], candidates.gather(1, order[:, :count])
+    chosen = _largest(maxima, count)[1].sort(1).values  # columns stay in order
+    inside = (chosen[:, :, None] * size + torch.arange(size, device=device)).flatten(1)
+    after = torch.arange(whole, entries, device=device).expand(len(scores), -1)
+    candidates = torch.cat([inside, after], 1)
+    values, order = _largest(scores.gather(1, candidates), count)
+    return values, candidates.gather(1, order)
+
+
+def _sorted(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`best` by sorting each row."""
+    values, columns = scores.sort(dim=1, descending=True, stable=True)
+    return values[:, :count], columns[:, :count]
+
+
+def _largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`best` of rows with more than `count` entries by `torch.topk`, unless an entry that it leaves out equals one that
+    it chooses."""
+    values, columns = scores.topk(count + 1, dim=1)
+    if (values[:, -1] == values[:, -2]).any():
+        return _sorted(scores, count)
+    columns = columns[:, :count].sort(1).values
+    values, order = _sorted(scores.gather(1, columns), count)
+    return values, columns.gather(1, order)

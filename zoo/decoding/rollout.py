@@ -17,7 +17,8 @@ from zoo.attention.softmax import draw
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
 from zoo.decoding.protocol import Examples, Generating, Specials, counted, first_tokens
 from zoo.decoding.rules import Decoding, RuleArguments
-from zoo.layers.state import Memories, positions_of
+from zoo.layers.state import Memories, State, positions_of
+from zoo.linear import packed_matrices
 
 
 class Rollout(NamedTuple):
@@ -64,7 +65,9 @@ class Writing(Decoding):
         """Return `samples` hypotheses for each example, the likeliest first. Two of them may be equal."""
         if not len(batch):
             return []
-        drawn = self.draw(network, batch, specials).hypotheses(specials)
+        start = network.start(batch)
+        with packed_matrices():
+            drawn = self._write(network, start, batch, specials).hypotheses(specials)
         return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in drawn]
 
     def draw(self, network: Generating, batch: Examples, specials: Specials) -> Rollout:
@@ -73,7 +76,11 @@ class Writing(Decoding):
         An example leaves the batch when all of its sequences have ended. A sequence stops unfinished where nothing may
         follow, and at the longest length without an end.
         """
-        start, count, samples = network.start(batch), len(batch), self.samples
+        return self._write(network, network.start(batch), batch, specials)
+
+    def _write(self, network: Generating, start: State, batch: Examples, specials: Specials) -> Rollout:
+        """The sequences that follow the state `start`."""
+        count, samples = len(batch), self.samples
         device, whole = start.device, start.first is None
         lengths = self.rules.lengths(positions_of("source", start.memories, batch).length)
         rows = torch.arange(count, device=device)
@@ -92,7 +99,7 @@ class Writing(Decoding):
             if position == 1:
                 memories = {name: positions_of(name, start.memories, batch, one) for name, one in weights.items()}
             allowed = log_probs.clone()
-            self.rules.forbid(allowed, prefix, lengths, specials, whole=whole)
+            self.rules.forbid(allowed, position, prefix, lengths, specials, whole=whole)
             over = over | (allowed.amax(2) == -torch.inf)
             tokens, chosen_log_probs = self.choose(allowed.masked_fill(over[:, :, None], 0.0))
             own_log_probs = log_probs.gather(2, tokens[:, :, None]).squeeze(2)

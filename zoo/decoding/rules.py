@@ -60,31 +60,42 @@ class Rules(NamedTuple):
         return Lengths(bound(self.min_length).minimum(longest), longest)
 
     def forbid(
-        self, scores: Tensor, prefix: Tensor, lengths: Lengths, specials: Specials, *, whole: bool = True
+        self,
+        scores: Tensor,
+        position: int,
+        prefix: Tensor,
+        lengths: Lengths,
+        specials: Specials,
+        *,
+        whole: bool = True,
     ) -> None:
-        """Sets to -inf, in place, the `scores` (B, K, V) of tokens that may not follow `prefix` (B, K, t).
+        """Sets to -inf, in place, the `scores` (B, K, V) of tokens that may not be written at `position`, from 1.
+
+        `prefix` (B, K, t) are the tokens written before; only the rule for n-grams reads them.
 
         Padding and begin never follow. The end does not follow before the shortest length. At the longest length, only
         the end may follow if the text is written `whole`; it keeps its log-probability.
         """
-        position, end = prefix.shape[2] + 1, specials.end
-        scores[:, :, specials.padding] = -torch.inf
-        scores[:, :, specials.begin] = -torch.inf
-        size = self.no_repeat_ngram
+        scores[..., specials.padding] = -torch.inf
+        scores[..., specials.begin] = -torch.inf
+        end, size = specials.end, self.no_repeat_ngram
         if 0 < size < position:
             ngrams = prefix.unfold(2, size, 1)  # (B, K, t - n + 1, n)
             again = (ngrams[..., :-1] == prefix[:, :, None, position - size :]).all(-1)
             scores.scatter_(2, ngrams[..., -1].where(again, specials.padding), -torch.inf)
         if end is None:
             return
-        early = (lengths.shortest > position).nonzero().squeeze(1).to(scores.device)
-        if len(early):
-            scores[early, :, end] = -torch.inf
-        late = (lengths.longest <= position).nonzero().squeeze(1).to(scores.device)
-        if whole and len(late):
-            ends = scores[late, :, end]
-            scores[late] = -torch.inf
-            scores[late, :, end] = ends
+        early = [row for row, shortest in enumerate(lengths.shortest.tolist()) if position < shortest]
+        late = [row for row, longest in enumerate(lengths.longest.tolist()) if longest <= position]
+        if len(early) == len(scores):
+            scores[..., end] = -torch.inf
+        elif early:
+            scores[torch.tensor(early, device=scores.device), :, end] = -torch.inf
+        if whole and late:
+            late_rows = torch.tensor(late, device=scores.device)
+            ends = scores[late_rows, :, end]
+            scores[late_rows] = -torch.inf
+            scores[late_rows, :, end] = ends
 
 
 class RuleArguments(TypedDict, total=False):

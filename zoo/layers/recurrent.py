@@ -25,6 +25,7 @@ from zoo.layers.loops.loop import uncompiled
 from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing, Padded
 from zoo.layers.walk import scanned
+from zoo.linear import linear
 from zoo.precision import precise_dtype, without_autocast
 
 KERNELS = ("auto", "loop", "torch")
@@ -290,12 +291,12 @@ class GRU(_PackedRNN):
             return (torch.gru_cell(x, h, w_x, w_h, b_x, b_h),)
         inner = b_h if context is None else b_h + context.to(b_h.dtype)  # added to the product with U
         width = [2 * self.hidden_size, self.hidden_size]
-        x_rz, x_n = F.linear(x, w_x, b_x).split(width, -1)
+        x_rz, x_n = linear(x, w_x, b_x).split(width, -1)
         inner_rz, inner_n = inner.split(width, -1)
-        u_rz, u_n = w_h.split(width)
-        r, z = (x_rz + F.linear(h, u_rz) + inner_rz).sigmoid().chunk(2, -1)
-        n = x_n + (F.linear(r * h, u_n) + inner_n if self.reset == "before" else r * (F.linear(h, u_n) + inner_n))
-        n = n.tanh()
+        of_rz, of_n = slice(0, width[0]), slice(width[0], sum(width))
+        r, z = (x_rz + linear(h, w_h, rows=of_rz) + inner_rz).sigmoid().chunk(2, -1)
+        read = linear(r * h if self.reset == "before" else h, w_h, rows=of_n) + inner_n
+        n = (x_n + (read if self.reset == "before" else r * read)).tanh()
         return (torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z),)
 
     def _weights(self, layer: int) -> list[Tensor]:
@@ -377,4 +378,9 @@ class LSTM(_PackedRNN):
     def _cell(
         self, x: Tensor, states: tuple[Tensor, ...], weights: list[Tensor], context: Tensor | None
     ) -> tuple[Tensor, ...]:
-        return torch.lstm_cell(x, states, *weights)
+        if x.device.type != "cpu":  # there torch has a kernel for it
+            return torch.lstm_cell(x, states, *weights)
+        (h, c), (w_x, w_h, b_x, b_h) = states, weights
+        i, f, g, o = (linear(x, w_x, b_x) + linear(h, w_h, b_h)).chunk(4, -1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c

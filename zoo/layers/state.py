@@ -115,8 +115,14 @@ class State:
 
     def reorder(self, parents: Tensor) -> State:
         """The state of the hypotheses that continue `parents` (B, K'), numbers from 0 to K - 1."""
-        row = torch.arange(len(parents), device=parents.device)[:, None]
-        return State(self.memory, {name: part[row, parents] for name, part in self.hypotheses.items()})
+        count = next(iter(self.hypotheses.values())).shape[1] if self.hypotheses else 1
+        before = torch.arange(len(parents), device=parents.device) * count  # hypotheses of the examples before
+        chosen = (parents + before[:, None]).flatten()
+
+        def of_parents(part: Tensor) -> Tensor:
+            return part.flatten(0, 1).index_select(0, chosen).view(*parents.shape, *part.shape[2:])
+
+        return State(self.memory, {name: of_parents(part) for name, part in self.hypotheses.items()})
 
     def examples(self, rows: Tensor) -> State:
         """The state of some of the examples, given by their numbers `rows` (B',)."""

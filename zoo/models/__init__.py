@@ -4,13 +4,30 @@
 """
 
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from zoo.errors import or_nearest
+
+
+@cache
+def _files() -> dict[str, str]:
+    """The file of each class of this folder, by the name of the class."""
+    return {
+        name: path.stem
+        for path in sorted(Path(__file__).parent.glob("[!_]*.py"), reverse=True)
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
 
 def __getattr__(name: str) -> Any:
-    for file in sorted(Path(__file__).parent.glob("*.py")) if name.isidentifier() else ():
-        if re.search(rf"^class {name}\b", file.read_text(encoding="utf-8"), re.MULTILINE):
-            return getattr(import_module(f"{__name__}.{file.stem}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _files():
+        near = or_nearest(name, _files()) if name[:1].isupper() else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
+    return getattr(import_module(f"{__name__}.{_files()[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_files()})

@@ -32,6 +32,7 @@ from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.state import Annotations
+from zoo.linear import Linear
 from zoo.models.transformer import Layer, Norm, TransformerDecoder, end_norm
 
 Tied = Literal["none", "target"]
@@ -76,7 +77,7 @@ class CaptionTransformer(TransformerDecoder):
         self.target_positions = positions_called(positions, spec.longest_target, hidden_dim)
         self.decoder = nn.ModuleList(layer(cross=True) for _ in range(layers))
         self.encoder_norm, self.decoder_norm = (end_norm(norm, hidden_dim) for _ in range(2))
-        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
+        self.vocabulary = Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         nn.init.xavier_uniform_(self.cells.weight)
         nn.init.zeros_(self.cells.bias)

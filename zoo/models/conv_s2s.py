@@ -31,6 +31,7 @@ from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.linear import linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -114,12 +115,12 @@ class ConvS2S(WritingNetwork):
         keys, values = self._encode(batch)
         memory = {"keys": keys, "values": values, "mask": batch.source_mask[:, None]}
         count = keys.shape[0]
-        for name, linear in self.named_modules():
-            if isinstance(linear, WeightNormLinear) and not name.startswith("encoder"):
-                memory[f"scale.{name}"] = linear.scale().expand(count, 1, -1)  # (B, 1, outputs)
+        for name, layer in self.named_modules():
+            if isinstance(layer, WeightNormLinear) and not name.startswith("encoder"):
+                memory[f"scale.{name}"] = layer.scale().expand(count, 1, -1)  # (B, 1, outputs)
         hypotheses = {"position": batch.source.new_zeros(count, 1)}
-        for layer, (inputs, _, kernel) in enumerate(self.decoder_sizes):
-            hypotheses[f"frames.{layer}"] = keys.new_zeros(count, 1, kernel - 1, inputs)
+        for number, (inputs, _, kernel) in enumerate(self.decoder_sizes):
+            hypotheses[f"frames.{number}"] = keys.new_zeros(count, 1, kernel - 1, inputs)
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
@@ -278,7 +279,7 @@ class WeightNormLinear(nn.Module):
         """
         if scale is None:
             return F.linear(x, self.weight(), self.bias)
-        return F.linear(x, self.direction) * scale + self.bias
+        return linear(x, self.direction) * scale + self.bias
 
 
 class GatedConvolution(WeightNormLinear):

@@ -37,6 +37,7 @@ from zoo.layers.init import orthogonal_
 from zoo.layers.pooling import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -70,11 +71,11 @@ class EncoderDecoder(WritingNetwork):
         self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # e(begin) = 0
         self.decoder = self.encoder if shared else GRU(embedding_dim, hidden_dim)
         self.gates_context = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
-        self.output_hidden = nn.Linear(hidden_dim, 2 * maxout_dim)  # O_h
-        self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # O_y
+        self.output_hidden = Linear(hidden_dim, 2 * maxout_dim)  # O_h
+        self.output_token = Linear(embedding_dim, 2 * maxout_dim, bias=False)  # O_y
         self.output_context = nn.Linear(hidden_dim, 2 * maxout_dim, bias=False)  # O_c
-        self.bottleneck = nn.Linear(maxout_dim, embedding_dim, bias=False)  # G_r
-        self.vocabulary = nn.Linear(embedding_dim, spec.target_size)  # G_l
+        self.bottleneck = Linear(maxout_dim, embedding_dim, bias=False)  # G_r
+        self.vocabulary = Linear(embedding_dim, spec.target_size)  # G_l
         self.dropout = nn.Dropout(dropout)
         self._initialise(init, (self.encoder,) if shared else (self.encoder, self.decoder))
 

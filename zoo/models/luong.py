@@ -47,6 +47,7 @@ from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM, sum_of_biases
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
+from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -94,8 +95,8 @@ class Luong(WritingNetwork):
             self.window = MonotonicWindow(window)
         if attention == "local_p":
             self.window = PredictedWindow(hidden_dim, window)  # W_p, v_p
-        self.attentional = nn.Linear(2 * hidden_dim, hidden_dim, bias=False)  # W_c
-        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)  # W_s
+        self.attentional = Linear(2 * hidden_dim, hidden_dim, bias=False)  # W_c
+        self.vocabulary = Linear(hidden_dim, spec.target_size)  # W_s
         self.dropout = nn.Dropout(dropout)
         self.reverse_source = reverse_source
         start_network_(self, init_range, self.attentional, self.vocabulary)

@@ -46,6 +46,7 @@ from zoo.layers.pooling import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import Annotations, State, Step, log_probabilities
 from zoo.layers.walk import walk
+from zoo.linear import Linear, linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -106,10 +107,10 @@ class RNNSearchDecoder(WritingNetwork):
         c = weights @ memory["states"]  # (B, K, D)
         log_probs = log_probabilities(self._scores(s, y, c))  # (B, K, V)
 
-        u_rz, u = self.decoder_state.weight.split([2 * s.shape[-1], s.shape[-1]])
+        u, n = self.decoder_state.weight, s.shape[-1]  # U_r, U_z, U, one below the other
         sums = self.decoder_token(y) + self.decoder_context(c)  # (B, K, 3n)
-        r, z = (sums[..., : len(u_rz)] + nn.functional.linear(s, u_rz)).sigmoid().chunk(2, -1)
-        candidate = (sums[..., len(u_rz) :] + nn.functional.linear(r * s, u)).tanh()
+        r, z = (sums[..., : 2 * n] + linear(s, u, rows=slice(0, 2 * n))).sigmoid().chunk(2, -1)
+        candidate = (sums[..., 2 * n :] + linear(r * s, u, rows=slice(2 * n, 3 * n))).tanh()
         s = (1 - z) * s + z * candidate
         return Step(log_probs, State(memory, {"hidden": s}), {"source": weights})
 
@@ -135,13 +136,13 @@ class RNNSearchDecoder(WritingNetwork):
         self.score = score  # v_a, W_a, U_a
         say_where_unknown(self.score)
         self.target_embedding = TokenEmbedding(size, embedding_dim, padding_idx=begin)  # e(begin) = 0
-        self.decoder_token = nn.Linear(embedding_dim, 3 * hidden_dim)  # W_r, W_z, W
-        self.decoder_state = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # U_r, U_z, U
-        self.decoder_context = nn.Linear(annotation_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
-        self.output_state = nn.Linear(hidden_dim, 2 * maxout_dim)  # U_o
-        self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # V_o
-        self.output_context = nn.Linear(annotation_dim, 2 * maxout_dim, bias=False)  # C_o
-        self.vocabulary = nn.Linear(maxout_dim, size, bias=False)  # W_o
+        self.decoder_token = Linear(embedding_dim, 3 * hidden_dim)  # W_r, W_z, W
+        self.decoder_state = Linear(hidden_dim, 3 * hidden_dim, bias=False)  # U_r, U_z, U
+        self.decoder_context = Linear(annotation_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
+        self.output_state = Linear(hidden_dim, 2 * maxout_dim)  # U_o
+        self.output_token = Linear(embedding_dim, 2 * maxout_dim, bias=False)  # V_o
+        self.output_context = Linear(annotation_dim, 2 * maxout_dim, bias=False)  # C_o
+        self.vocabulary = Linear(maxout_dim, size, bias=False)  # W_o
         self.dropout = nn.Dropout(dropout)
 
     def _initialise(self, init: Init, parts: Iterable[nn.Module]) -> None:
@@ -160,8 +161,8 @@ class RNNSearchDecoder(WritingNetwork):
             orthogonal_(encoder)
         for matrix in self.decoder_state.weight.detach().chunk(3):
             orthogonal_matrix_(matrix)
-        for linear in (self.decoder_token, self.output_state):
-            nn.init.zeros_(linear.bias)
+        for layer in (self.decoder_token, self.output_state):
+            nn.init.zeros_(layer.bias)
         if paper:
             for part in of_score:
                 nn.init.normal_(part, std=0.001) if part.dim() == 2 else nn.init.zeros_(part)  # W_a, U_a; v_a

@@ -30,6 +30,7 @@ from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import start_network_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -63,7 +64,7 @@ class Seq2SeqLSTM(WritingNetwork):
         self.decoder = self.encoder
         if not shared:
             self.decoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
-        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
+        self.vocabulary = Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         self.reverse_source = reverse_source
         start_network_(self, init_range, self.vocabulary)

@@ -41,6 +41,7 @@ from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -72,7 +73,7 @@ class ShowAndTell(WritingNetwork):
         self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)  # W_e
         self.at_every_step = feed == "every_step"
         self.lstm = LSTM(embedding_dim * (2 if self.at_every_step else 1), hidden_dim)
-        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)  # W_p
+        self.vocabulary = Linear(hidden_dim, spec.target_size)  # W_p
         self.dropout = nn.Dropout(dropout)
         if init_range is None:
             start_lstm_(self.lstm)

@@ -60,6 +60,7 @@ from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.loops.attention_viewer import AttendedImages, Look, ViewerOutput, attention_viewer
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, precise_dtype
@@ -112,19 +113,19 @@ class ShowAttendTell(WritingNetwork):
         self.initial_cell = nn.Linear(depth, hidden_dim)  # W_c
         self.key = nn.Linear(depth, attention_dim)  # P
         self.deep_key = nn.Linear(attention_dim, attention_dim) if energy == "deep_tanh" else None  # P_1
-        self.query = nn.Linear(hidden_dim, attention_dim, bias=False)  # W_d
+        self.query = Linear(hidden_dim, attention_dim, bias=False)  # W_d
         self.v = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim**0.5)  # u
         width = {"none": 0, "scalar": 1, "vector": depth}[gate]
         self.gate = nn.Linear(hidden_dim, width) if width else None  # w
         self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # E, E y_0 = 0
-        self.decoder_token = nn.Linear(embedding_dim, 4 * hidden_dim)  # W
-        self.decoder_context = nn.Linear(depth, 4 * hidden_dim, bias=False)  # Z
-        self.decoder_state = nn.Linear(hidden_dim, 4 * hidden_dim, bias=False)  # U
+        self.decoder_token = Linear(embedding_dim, 4 * hidden_dim)  # W
+        self.decoder_context = Linear(depth, 4 * hidden_dim, bias=False)  # Z
+        self.decoder_state = Linear(hidden_dim, 4 * hidden_dim, bias=False)  # U
         self.deep_output = deep_output
         if deep_output:
-            self.output_hidden = nn.Linear(hidden_dim, embedding_dim)  # L_h
-            self.output_context = nn.Linear(depth, embedding_dim, bias=False)  # L_z
-        self.vocabulary = nn.Linear(embedding_dim if deep_output else hidden_dim, spec.target_size)  # L_o
+            self.output_hidden = Linear(hidden_dim, embedding_dim)  # L_h
+            self.output_context = Linear(depth, embedding_dim, bias=False)  # L_z
+        self.vocabulary = Linear(embedding_dim if deep_output else hidden_dim, spec.target_size)  # L_o
         self.dropout = nn.Dropout(dropout)
         self.baseline = Baseline(self.hard.baseline_decay)  # soft attention has it too: hard may start from its weights
         self._initialise(init)

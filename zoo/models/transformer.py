@@ -41,6 +41,7 @@ from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
 from zoo.layers.packing import Packing
 from zoo.layers.state import Annotations, State, Step, log_probabilities
+from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
@@ -67,7 +68,7 @@ class Residual(nn.Module):
 
     def after(self, x: Tensor, y: Tensor) -> Tensor:
         """Sum of x and the sublayer's output y."""
-        x = x + self.dropout(y)
+        x = x + (self.dropout(y) if self.training else y)  # a step of decoding comes here often
         return x if self.pre else self.norm(x)
 
 
@@ -86,7 +87,7 @@ class Layer(nn.Module):
             self.cross_attention = MultiHeadAttention(dim, heads, cross=True, dropout=inner)
             self.cross_attention_residual = Residual(dim, outer, norm)
         self.feedforward = nn.Sequential(
-            nn.Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Dropout(inner), nn.Linear(feedforward_dim, dim)
+            Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Dropout(inner), Linear(feedforward_dim, dim)
         )
         self.feedforward_residual = Residual(dim, outer, norm)
         for linear in self.feedforward:
@@ -161,45 +162,43 @@ class TransformerDecoder(WritingNetwork):
     def start(self, batch: WritingBatch) -> State:
         """Encodes the sources, and projects keys and values for every layer, once."""
         source, _ = self.encode(batch, False)
-        memory, position = {"mask": source.mask}, source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)
-        hypotheses = {"position": position}
+        # Without padding a step needs no mask. A graph for any batch (`zoo export`) has to keep it.
+        whole = not torch.compiler.is_exporting() and bool(source.mask.all())
+        memory = {} if whole else {"mask": source.mask}
+        hypotheses = {"position": source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)}
         for number, layer in enumerate(self.decoder):
             assert isinstance(layer, Layer)
             keys, values = (part.contiguous() for part in _keys_values(layer.cross_attention, source))  # (B, H, S, E)
             memory |= {f"keys.{number}": keys, f"values.{number}": values}
-            nothing = keys.new_zeros(keys.shape[0], 1, keys.shape[1], 0, keys.shape[3])  # (B, 1, H, 0, E)
-            hypotheses |= {f"keys.{number}": nothing, f"values.{number}": nothing}
+            hypotheses[f"read.{number}"] = keys.new_zeros(keys.shape[0], 1, 0, 2 * self.dim)  # (B, 1, 0, 2D)
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities.
 
-        The state of a layer is the keys and values of the tokens that it can still see, (B, K, H, t, E).
+        The state of a layer is the keys and values of the tokens that it can still see, (B, K, t, 2D).
         """
         before, position = state.hypotheses, state.hypotheses["position"]
-        mask = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
+        mask = state.memory["mask"][:, None, None] if "mask" in state.memory else None  # (B, 1, 1, S)
         after, attention = {"position": position + 1}, {}
         x = self._embed(self.target_embedding, tokens, self.target_positions(position))  # (B, K, D)
         for number, layer in enumerate(self.decoder):
-            names = f"keys.{number}", f"values.{number}"
 
-            def attend_self(
-                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
-            ) -> tuple[Tensor, None]:
-                q, k, v = (part.transpose(1, 2)[..., None, :] for part in module.split_heads(module.project(y)))
-                keys, values = (torch.cat([before[name], new], -2) for name, new in zip(names, (k, v), strict=True))
+            def attend_self(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
+                q, new = (
+                    module.project(y).unsqueeze(2).split([self.dim, 2 * self.dim], -1)
+                )  # (B, K, 1, D), (B, K, 1, 2D)
+                seen = torch.cat([before[name], new], 2)  # (B, K, t + 1, 2D)
                 if self.neighbourhood is not None:  # neither this token nor a later one sees tokens before this slice
-                    keys, values = (part[..., -(self.neighbourhood // 2 + 1) :, :] for part in (keys, values))
-                after.update(zip(names, (keys, values), strict=True))  # (B, K, H, t + 1, E)
-                q, keys, values = (part.flatten(0, 1) for part in (q, keys, values))
-                context, _ = module.attend(q, keys, values, need_weights=False)  # (BK, 1, D)
+                    seen = seen[:, :, -(self.neighbourhood // 2 + 1) :]
+                after[name] = seen
+                (q,), (k, v) = (module.split_heads(part.flatten(0, 1)) for part in (q, seen))  # (BK, H, t + 1, E)
+                context, _ = module.attend(q, k, v, need_weights=False)  # (BK, 1, D)
                 return module.output(context.view_as(y)), None
 
-            def attend_source(
-                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
-            ) -> tuple[Tensor, Tensor]:
+            def attend_source(module: MultiHeadAttention, y: Tensor, number: int = number) -> tuple[Tensor, Tensor]:
                 (q,) = module.split_heads(module.queries(y))  # (B, H, K, E): the hypotheses are the queries
-                keys, values = (state.memory[name] for name in names)  # (B, H, S, E)
+                keys, values = (state.memory[f"{name}.{number}"] for name in ("keys", "values"))  # (B, H, S, E)
                 context, a = module.attend(q, keys, values, mask)
                 assert a is not None
                 return module.output(context), a.transpose(1, 2)
@@ -286,7 +285,7 @@ class Transformer(TransformerDecoder):
             for cross in (False, True)
         )
         self.encoder_norm, self.decoder_norm = (end_norm(norm, hidden_dim) for _ in range(2))
-        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
+        self.vocabulary = Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
         self._initialise(tables, tied=tied != "none")

@@ -5,12 +5,11 @@ from typing import Annotated, Any, get_args
 from annotated_types import Ge
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
-from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from omegaconf import OmegaConf
 
 from zoo.arguments import Count, Natural, NonNegative, Positive, Share
 from zoo.data.options import Options
-from zoo.dotted import class_at
+from zoo.dotted import DIRECTIVES, class_at
 from zoo.errors import CheckpointError, ConfigError, ZooError, did_you_mean
 from zoo.run.catalogue import choices
 from zoo.signature import signature
@@ -68,7 +67,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = (), like: str 
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     hints = {name: one.annotation for name, one in parameters.items() if one.annotation is not one.empty}
     for name in map(str, node):
-        if name in ("_target_", "_convert_", "_recursive_"):
+        if name in DIRECTIVES:
             continue
         if name not in parameters and not takes_any:
             takes = [parameter for parameter in parameters if parameter not in given]
@@ -119,12 +118,17 @@ def _check_options(value: Any, hint: Any) -> None:
             option.of(value)
 
 
+def is_misconfiguration(error: object) -> bool:
+    """Whether an error is Lightning's own. The name is compared, since importing Lightning takes seconds."""
+    return type(error).__name__ == "MisconfigurationException"
+
+
 def make(node: Any, key: str, **given: Any) -> Any:
     """Build the object of the node at `key`. Raises ConfigError, with the key, where its constructor refuses."""
     try:
         return instantiate(node, **given, _convert_="all")
     except InstantiationException as error:
         cause = error.__cause__
-        if not isinstance(cause, (ZooError, ValueError, TypeError, ArithmeticError, MisconfigurationException)):
+        if not (isinstance(cause, (ZooError, ValueError, TypeError, ArithmeticError)) or is_misconfiguration(cause)):
             raise
         raise ConfigError(below_key(key, " ".join(str(cause).split()))) from error

@@ -18,7 +18,7 @@ from zoo.data.serving import ServedData
 from zoo.dotted import class_at
 from zoo.errors import ConfigError
 from zoo.run.arguments import make
-from zoo.run.checkpoint import AtomicCheckpointIO
+from zoo.run.checkpoint_io import AtomicCheckpointIO
 from zoo.run.compose import plain
 from zoo.tasks import Task
 

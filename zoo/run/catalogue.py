@@ -4,7 +4,9 @@ docstrings and class attributes are read from source files."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import fnmatch
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
@@ -15,7 +17,7 @@ from typing import Any, TypeVar
 import yaml
 
 import zoo
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, did_you_mean
 from zoo.run.search_path import folders
 
 T = TypeVar("T")
@@ -66,9 +68,47 @@ def has_group(name: str) -> bool:
     return any(folder.is_dir() for folder in _groups(name))
 
 
+def groups() -> list[str]:
+    """The groups of configuration, ours and the user's."""
+    return sorted(
+        {path.name for folder in _groups("") if folder.is_dir() for path in folder.iterdir() if path.is_dir()}
+    )
+
+
 def choices(group: str) -> list[str]:
     """The choices of a group of configuration: `model/encoder=NAME`."""
     return [path.stem for path in _files(group)]
+
+
+def group_file(group: str, name: str) -> Path | None:
+    """The file of a choice, the user's or ours, a recipe that cannot be chosen included; None if there is none.
+
+    A name that begins with a slash is in the group that it names: `/model/han`.
+    """
+    folders = _groups("") if name.startswith("/") else _groups(group)
+    paths = (folder / f"{name.removeprefix('/')}.yaml" for folder in folders)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def model_file(name: str) -> Path:
+    """The file of a model. Raises ConfigError, with the nearest name, if there is none."""
+    if name not in choices("model") or (path := group_file("model", name)) is None:
+        raise ConfigError(f"{name}: unknown model; {did_you_mean(name, choices('model'))}; zoo list models prints all")
+    return path
+
+
+def has_sample(name: str) -> bool:
+    """Whether data have a sample that they use unless `data.source` says otherwise."""
+    path = group_file("data", name)
+    return (
+        path is not None and re.search(r"^source: sample\b", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
+    )
+
+
+def header(name: str) -> list[str]:
+    """The paragraphs of the docstring of the module in which a model is defined."""
+    doc = ast.get_docstring(_tree(_target(model_file(name)).module)) or ""
+    return [part for part in doc.split("\n\n") if part.strip()]
 
 
 def first_comment(path: Path) -> str:
@@ -126,6 +166,41 @@ def models_for(tasks: tuple[str, ...]) -> list[str]:
     return [entry.name for entry in models().values() if set(entry.tasks) & set(tasks)]
 
 
+def list_models(filter: str = "", task: str | None = None) -> list[str]:
+    """The names of the models, which `create_model` and `train` take.
+
+    Args:
+        filter: a part of the name, or a pattern such as `*lstm*`.
+        task: only models that serve this task.
+
+    Raises:
+        ConfigError: there is no such task.
+    """
+    return _listed(models(), filter, task)
+
+
+def list_data(filter: str = "", task: str | None = None) -> list[str]:
+    """The names of the data sets, which `load_data` and `train` take.
+
+    Args:
+        filter: a part of the name, or a pattern such as `*hull*`.
+        task: only data that are for this task.
+
+    Raises:
+        ConfigError: there is no such task.
+    """
+    return _listed(datasets(), filter, task)
+
+
+def _listed(entries: Mapping[str, ModelEntry] | Mapping[str, DataEntry], filter: str, task: str | None) -> list[str]:
+    tasks = {one for entry in entries.values() for one in entry.tasks}
+    if task is not None and task not in tasks:
+        raise ConfigError(f"task={task!r}: unknown task; {did_you_mean(task, tasks)}")
+    pattern = filter if any(letter in filter for letter in "*?[") else f"*{filter}*"
+    fitting = [name for name, entry in entries.items() if task is None or task in entry.tasks]
+    return fnmatch.filter(fitting, pattern)
+
+
 # classes that are not imported
 
 
@@ -138,10 +213,9 @@ def _target(path: Path) -> Declared:
     if "_target_" in content:
         return Declared(content["_target_"])
     for parent in (entry.partition("@")[0] for entry in content.get("defaults", []) if isinstance(entry, str)):
-        group = "" if parent.startswith("/") else path.parent.name  # /model/han, or han from the same group
-        for folder in _groups(group):
-            if (found := folder / f"{parent.removeprefix('/')}.yaml").is_file():
-                return _target(found)
+        group = path.parent.name  # of han; /model/han names its own
+        if found := group_file(group, parent):
+            return _target(found)
     raise ConfigError(f"{path}: it has no _target_, nor has a file that its defaults inherit; expected _target_: CLASS")
 
 

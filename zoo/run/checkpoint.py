@@ -1,4 +1,5 @@
-"""Checkpoints on disk: written whole or not at all, read with clear errors, and `zoo.load`."""
+"""Checkpoints: read with clear errors, and `zoo.load`. Nothing here imports Lightning, unless a checkpoint names a task
+of its own class."""
 
 import os
 import zipfile
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from rich.console import Console
 from torch import nn
 
@@ -16,40 +16,11 @@ from zoo.data.batch import Encoder, spec_from_state
 from zoo.dotted import class_at, named_by_a_checkpoint
 from zoo.errors import CheckpointError, UnusableInput, alternatives
 from zoo.layers.pretrained import not_pretrained
+from zoo.predicting import Predicting
 from zoo.run import search_path
-from zoo.run.folder import resolve, temporary
 from zoo.run.old_checkpoints import modernised
 from zoo.run.prediction_progress import prediction_progress
-from zoo.tasks import Task
-
-
-class AtomicCheckpointIO(TorchCheckpointIO):
-    """Writes to a temporary name beside the target, then renames it, so that a kill or a full disk never damages the
-    last good file."""
-
-    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
-        target = Path(path)
-        unfinished = temporary(target)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with open(unfinished, "wb") as file:
-                torch.save(checkpoint, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, target)
-        except (OSError, RuntimeError) as error:  # torch reports a failed write as RuntimeError
-            kept = f"; {target} is the last good one, unchanged" if target.is_file() else ""
-            raise CheckpointError(
-                f"{target}: could not write the checkpoint ({error}){kept}. "
-                "Make room or choose another folder with hydra.run.dir=..., then resume with ckpt_path=last"
-            ) from error
-        finally:
-            if unfinished.exists():
-                unfinished.unlink()
-
-    def load_checkpoint(self, path: Any, map_location: Any = "cpu", weights_only: bool | None = None) -> dict[str, Any]:
-        return read_checkpoint(path)
-
+from zoo.run.weights import locate, read_folder
 
 MALFORMED = AttributeError, IndexError, KeyError, TypeError, ValueError  # A part is missing or of another type
 
@@ -57,30 +28,36 @@ _sound: set[tuple[str, int, int]] = set()  # Files whose checksums were correct:
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a checkpoint, with tensors on the CPU. Raises CheckpointError for a missing, damaged or foreign file."""
+    """Read a checkpoint, or a folder of `zoo.run.weights`, with tensors on the CPU. Raises CheckpointError for a
+    missing, damaged or foreign file."""
     path = Path(path)
+    content = read_folder(path) if path.is_dir() else _read_file(path)
+    if not isinstance(content, dict) or not isinstance(content.get("zoo"), dict):
+        raise CheckpointError(
+            f"{path}: not written by attention-zoo; it holds no spec and no vocabulary to rebuild from"
+        )
+    if (found := content["zoo"].get("format")) != 1:
+        newer = "; a later version wrote it: pip install --upgrade attention-zoo" if isinstance(found, int) else ""
+        raise CheckpointError(f"{path}: checkpoint format {found}; this version reads format 1{newer}")
+    try:
+        with named_by_a_checkpoint(_own_folders()):
+            return modernised(content)
+    except MALFORMED as error:
+        raise _damaged(path, error) from error
+
+
+def _read_file(path: Path) -> Any:
     if not path.is_file():
         raise CheckpointError(
             f"{path}: no such checkpoint; a run keeps its own under logs/<model>_<data>/<time>/checkpoints/"
         )
     try:
         _check_sums(path)
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise CheckpointError(  # torch's own message advises to turn its safety off
             f"{path}: not a readable checkpoint: damaged, cut short, or not plain data"
         ) from error
-    if not isinstance(content, dict) or not isinstance(content.get("zoo"), dict):
-        raise CheckpointError(
-            f"{path}: not written by attention-zoo; it holds no spec and no vocabulary to rebuild from"
-        )
-    if (found := content["zoo"].get("format")) != 1:
-        raise CheckpointError(f"{path}: checkpoint format {found}; this version reads format 1")
-    try:
-        with named_by_a_checkpoint(_own_folders()):
-            return modernised(content)
-    except MALFORMED as error:
-        raise _damaged(path, error) from error
 
 
 def _damaged(path: Path, error: Exception) -> CheckpointError:
@@ -118,19 +95,25 @@ def _check_sums(path: Path) -> None:
 class Predictor:
     """A trained network with the encoder of its inputs: `zoo.load(path)(["some text"])`."""
 
-    def __init__(self, task: Task, encoder: Encoder, batch_size: int = 64, checkpoint: Path | None = None) -> None:
+    def __init__(
+        self, task: Predicting, encoder: Encoder, batch_size: int = 64, checkpoint: Path | None = None
+    ) -> None:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
         self.checkpoint = checkpoint  # The file that it was read from
+
+    def __repr__(self) -> str:
+        network = type(self.task.network).__name__
+        return f"<Predictor: {network} for {self.task.name}; takes a list; an input is {self.encoder.takes}>"
 
     @torch.inference_mode()
     def __call__(
         self, inputs: Sequence[Any], *, progress: bool = False, unusable: Callable[[UnusableInput], None] | None = None
     ) -> list[Any]:
         """Return one prediction per input, in order. With `progress` bars are shown after a few seconds.
-        The encoder of the data says what an input is. One that cannot be used raises UnusableInput, or is given to
-        `unusable` and its prediction is None."""
+        An input is what `encoder.takes` says. One that cannot be used raises UnusableInput, or is given to `unusable`
+        and its prediction is None."""
         if isinstance(inputs, str):
-            raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
+            raise TypeError(f"expected a list of inputs, found one text; an input is {self.encoder.takes}")
         shown = prediction_progress(len(inputs), Console(stderr=True)) if progress else nullcontext(lambda done: None)
         predictions: dict[int, Any] = {}
         with shown as predicted:
@@ -145,7 +128,8 @@ class Predictor:
                         unusable(error)
                 if chunk:
                     given, words = map(list, zip(*chunk.values(), strict=True))
-                    found = self.task.predictions(self.encoder(given).to(self.task.device), words)
+                    device = next(self.task.parameters(), torch.empty(0)).device
+                    found = self.task.predictions(self.encoder(given).to(device), words)
                     predictions.update(zip(chunk, found, strict=True))
                 predicted(min(start + self.batch_size, len(inputs)))
         return [predictions.get(number) for number in range(len(inputs))]
@@ -155,10 +139,11 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
     """Load the network of a checkpoint with its vocabulary and classes. Raises CheckpointError.
 
     Args:
-        path: a checkpoint file, the folder of a run, or `last`, the newest run under logs.
+        path: the name of an included network such as `han`, a checkpoint file, the folder of a run, `last` for the
+            newest run under logs, or `hub:user/repo`.
         device: where the network computes.
     """
-    path = resolve(path)
+    path = locate(path)
     content = read_checkpoint(path)
     try:
         with named_by_a_checkpoint(_own_folders()):
@@ -174,7 +159,7 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
     about, options = content["zoo"], content["hyper_parameters"]
     model = class_at(options["model"]["_target_"], nn.Module)
-    task_class = class_at(about["task"], Task)
+    kind = class_at(about["predicting"], Predicting)
     encoder_class = class_at(about["encoder_class"], Encoder)
     try:
         spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
@@ -183,13 +168,13 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
             f"its spec or encoder differs from those that a run writes ({error}): damaged?"
         ) from error
     try:
-        task = task_class(**options)
+        task = kind(**options)
         with not_pretrained():
             task.build(spec, encoder)
     except CheckpointError:
         raise
     except Exception as error:
-        reason = str(error.__cause__ or error).splitlines()[0]  # Hydra's own words are a page
+        reason = str(error.__cause__ or error).splitlines()[0]
         raise CheckpointError(f"its hyperparameters do not fit {model.__name__}: {reason}") from error
     task.keep_to_the_network(content["state_dict"])
     try:

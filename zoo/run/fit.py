@@ -4,19 +4,23 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from omegaconf import DictConfig
+from torch import nn
 
 from zoo.data.batch import Spec
 from zoo.data.cache import cache_root
 from zoo.data.streams import StreamData
-from zoo.dotted import name_of
+from zoo.dotted import built, name_of
 from zoo.errors import ConfigError, did_you_mean
+from zoo.layers.pretrained import not_pretrained
 from zoo.memory import size_of
 from zoo.run.arguments import class_of
 from zoo.run.catalogue import data_for, models_for
 from zoo.run.compose import plain
 from zoo.signature import signature
 from zoo.tasks import Task
+from zoo.tasks.parts import check_parts
 from zoo.tasks.size import check_size, smallest_spec
 
 SMALLEST_EXAMPLE = 250  # Bytes of a generated example, at least
@@ -99,6 +103,21 @@ def check_size_of_model(cfg: DictConfig) -> None:
     kind = next((one.annotation for one in signature(cls).parameters.values()), None)
     if isinstance(kind, type) and issubclass(kind, Spec):
         check_size(plain(cfg.model), smallest_spec(kind))
+
+
+def check_parts_of_model(cfg: DictConfig) -> None:
+    """Raise ConfigError for parts of task.freeze and task.learning_rates that the network does not have."""
+    names, rates = cfg.task.get("freeze") or (), cfg.task.get("learning_rates") or {}
+    kind = next((one.annotation for one in signature(class_of(cfg.model, "model")).parameters.values()), None)
+    if not (names or rates) or not (isinstance(kind, type) and issubclass(kind, Spec)):
+        return
+    for spec in map(smallest_spec, kind.__subclasses__() or [kind]):
+        try:
+            with torch.device("meta"), not_pretrained(), torch.random.fork_rng(devices=[]):
+                network = built(plain(cfg.model), nn.Module, spec)
+        except (RuntimeError, ValueError, AssertionError):
+            continue  # not built for data of this kind
+        return check_parts(network, list(names), dict(rates))
 
 
 def check_size_of_sample(cfg: DictConfig) -> None:

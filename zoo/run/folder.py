@@ -11,6 +11,8 @@ import yaml
 
 from zoo.errors import CheckpointError
 
+RESULT, FAILED = "result.json", "failed.json"
+"""The files that a run writes at its end: its result, or why it was stopped or failed."""
 BEGUN = {".hydra", "hparams.yaml", "multirun.yaml"}
 """Files that Hydra and a logger write before the run begins, besides their log."""
 AROUND = {"ckpt_path", "train", "test", "tags", "trainer", "logger", "callbacks", "hydra"}

@@ -6,7 +6,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,15 +17,15 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, open_dict, read_write
 
-from zoo.callbacks.checkpoint import Interrupted, first_rank
-from zoo.errors import ConfigError, ZooError
+from zoo.callbacks.checkpoint import first_rank
+from zoo.errors import ConfigError, Interrupted, ZooError
 from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 from zoo.run.compose import command_line_first, register, register_resolvers
-from zoo.run.folder import remove_run
+from zoo.run.folder import FAILED, RESULT, remove_run
 from zoo.run.messages import explain
 from zoo.run.streams import patient_streams
-from zoo.run.sweep import FAILED, RESULT, Sweep, begin_again, conclude, files_of_jobs, note_failure, other_jobs_run
+from zoo.run.sweep import Sweep, begin_again, conclude, files_of_jobs, note_failure, other_jobs_run
 
 DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
 
@@ -59,8 +59,11 @@ def main(command: tuple[str, ...] = ()) -> None:
 
         if not full:
             os.environ.pop("HYDRA_FULL_ERROR", None)  # the other ranks must not inherit it
-        if HydraConfig.get().mode == RunMode.MULTIRUN and first_rank():
-            begin_again(Path(HydraConfig.get().runtime.output_dir))
+        if first_rank():
+            folder = Path(HydraConfig.get().runtime.output_dir)
+            (folder / FAILED).unlink(missing_ok=True)  # of an earlier attempt
+            if HydraConfig.get().mode == RunMode.MULTIRUN:
+                begin_again(folder)
         try:
             with one_job(command):
                 return train(cfg)
@@ -151,7 +154,7 @@ def _refuse_dashes(words: list[str]) -> None:
 
 
 def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
-    """Print why a job failed, and store it in the folder of a sweep's job. A refused command leaves no folder."""
+    """Print why a job failed, and store it in its folder. A refused command leaves no folder."""
     job, message = HydraConfig.get(), explain(error, overrides)
     folder, reason = Path(job.runtime.output_dir), f"{type(error).__name__}: {' '.join(str(error).split())}"
     sweeping = job.mode == RunMode.MULTIRUN
@@ -162,8 +165,12 @@ def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
             print(message, file=sys.stderr)
         note_failure(folder, job.overrides.task, (message or reason).removeprefix("error: "), 2 if message else 1)
         return
-    if message is not None and first_rank() and not sweeping:
-        remove_run(folder)
+    if first_rank():
+        if message is not None and not sweeping:
+            remove_run(folder)
+        code = error.exit_code if isinstance(error, ZooError) else 2 if message else 1
+        with suppress(OSError):  # the folder is gone, or the disk is full
+            note_failure(folder, job.overrides.task, (message or reason).removeprefix("error: "), code)
     _say(error, overrides, full)
 
 

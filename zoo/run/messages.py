@@ -17,13 +17,12 @@ from hydra.errors import (
     MissingConfigException,
     OverrideParseException,
 )
-from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from zoo.callbacks.checkpoint import Interrupted
-from zoo.errors import ConfigError, ZooError, did_you_mean
+from zoo.errors import ConfigError, Interrupted, ZooError, did_you_mean
 from zoo.memory import size_of
+from zoo.run.arguments import is_misconfiguration
 from zoo.run.catalogue import data_of_family, has_group
 from zoo.run.compose import compose, override
 
@@ -65,7 +64,7 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
         return _empty_group(overrides)
     if isinstance(error, ValueError) and "`val_check_interval`" in str(error):  # known when the batches are counted
         return f"error: trainer.val_check_interval: {' '.join(str(error).split())}"
-    if isinstance(error, (HydraException, OmegaConfBaseException, MisconfigurationException)):
+    if isinstance(error, (HydraException, OmegaConfBaseException)) or is_misconfiguration(error):
         return f"error: {' '.join(str(error).split())}"
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         where = f"{error.filename}: " if error.filename else ""
@@ -195,7 +194,7 @@ def _instantiation(error: InstantiationException) -> str | None:
     cause = error.__cause__
     if isinstance(cause, ZooError):
         return f"error: {cause}"
-    if isinstance(cause, (ValueError, TypeError, ImportError, ModuleNotFoundError, MisconfigurationException)):
+    if isinstance(cause, (ValueError, TypeError, ImportError)) or is_misconfiguration(cause):
         target = re.search(r"target '([^']+)'|'([\w.]+)'", str(error))
         name = f"{(target[1] or target[2]).rpartition('.')[2]}: " if target else ""
         return f"error: {name}{' '.join(str(cause).split())}"

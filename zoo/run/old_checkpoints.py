@@ -16,15 +16,19 @@ MOVED = {
 }
 SPECS = {"DocumentSpec": "zoo.data.documents.batch.DocumentSpec", "PairSpec": "zoo.data.pairs.batch.PairSpec"}
 SPEC = re.compile(r"^(zoo\.data\.\w+)\.spec\.(\w+Spec)$")  # Specs had a module of their own
+TASK = re.compile(r"^zoo\.tasks\.(\w+)\.(\w+)$")
+"""The zoo's tasks, whose checkpoints did not name the class that predicts."""
 RENAMED = {"window": "neighbourhood"}  # Arguments of networks, for networks that no longer accept the old name
 
 
 def modernised(content: dict[str, Any]) -> dict[str, Any]:
     """The content of a checkpoint with today's names."""
     content = {key: _moved(part) if key in ("zoo", "hyper_parameters") else part for key, part in content.items()}
-    spec = content["zoo"].get("spec", {})
+    if "task" in (about := content["zoo"]):
+        about.setdefault("predicting", TASK.sub(r"zoo.predicting.\1.\2Predictions", about["task"]))
+    spec = about.get("spec", {})
     if "kind" in spec:
-        content["zoo"]["spec"] = {"class": SPECS.get(spec["kind"], spec["kind"])} | {
+        about["spec"] = {"class": SPECS.get(spec["kind"], spec["kind"])} | {
             key: value for key, value in spec.items() if key != "kind"
         }
     if "_target_" in (options := content.get("hyper_parameters", {})).get("model", {}):

@@ -6,13 +6,14 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 from hydra.core.hydra_config import HydraConfig
+from lightning.pytorch.loggers import WandbLogger
 from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
@@ -20,7 +21,7 @@ from rich.table import Table
 import zoo
 from zoo.run import search_path
 from zoo.run.build import Parts
-from zoo.run.folder import write_whole
+from zoo.run.folder import RESULT, write_whole
 from zoo.visualize.view import view_of
 
 PACKAGES = ("torch", "torchvision", "lightning", "hydra-core", "torchmetrics", "datasets", "wandb")
@@ -69,6 +70,7 @@ def report(
         "headline": [f"test/{name}" for name in task.headline],
         "monitor": task.monitor,
         "mode": task.mode,
+        "modes": dict(task.monitors),
         "score": None if score is None else defined(score),
         "checkpoint": checkpoint,
         "folder": str(folder),
@@ -81,8 +83,16 @@ def report(
         },
         "git_commit": git_commit(),
     }
-    write_whole(folder / "result.json", json.dumps(result, indent=2) + "\n")
+    write_whole(folder / RESULT, json.dumps(result, indent=2) + "\n")
+    for logger in trainer.loggers:
+        if isinstance(logger, WandbLogger):
+            logger.experiment.summary.update(model_card(result))
     _print(result, task.counts, task.remarks(metrics), view_of(task).try_it(parts.data))
+
+
+def model_card(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a result.json for the summary of a wandb run, with the test metrics among them."""
+    return {**{name: value for name, value in result.items() if name != "metrics"}, **result["metrics"]}
 
 
 def defined(value: float) -> float | None:

@@ -15,9 +15,7 @@ from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
 
-from zoo.run.folder import is_empty, remove_run, write_whole
-
-RESULT, FAILED = "result.json", "failed.json"
+from zoo.run.folder import FAILED, RESULT, is_empty, remove_run, write_whole
 
 
 class Sweep(Callback):
@@ -77,7 +75,8 @@ def begin_again(folder: Path) -> None:
 
 
 def note_failure(folder: Path, overrides: Iterable[str], message: str, exit_code: int) -> None:
-    """Store in the folder of a job why it failed. `conclude` reads it, since another process may have run the job."""
+    """Store in the folder of a run why it was stopped or failed. `conclude` and `zoo runs` read it, since another
+    process may have run the job."""
     content = {"overrides": list(overrides), "error": message, "exit_code": exit_code}
     write_whole(folder / FAILED, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
@@ -88,7 +87,8 @@ def conclude(folder: Path) -> int:
 
     It reads the files of the jobs, so that it works with every launcher. If all jobs were refused, there is no folder.
     """
-    results, failed = (_read(files_of_jobs(folder, name)) for name in (RESULT, FAILED))
+    results, ended = (_read(files_of_jobs(folder, name)) for name in (RESULT, FAILED))
+    failed = {path: job for path, job in ended.items() if job["exit_code"] <= 128}  # not stopped by a signal
     jobs = [set(job["overrides"]) for job in (results | failed).values()]
     shared = set.intersection(*jobs) if len(jobs) > 1 else set()
     comparable: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -129,7 +129,10 @@ def _print_ranking(folder: Path, results: list[dict[str, Any]], shared: set[str]
         table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", *tested, *facts, own)
     console.print(table)
     best = ranked[-1]
-    if by_seed := repeated(ranked):
+    by_seed = repeated(ranked)
+    if len(by_seed) == 1:
+        _print_metrics(console, ranked, metrics)
+    elif by_seed:
         _print_seeds(console, best["monitor"], by_seed)
     else:
         print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")
@@ -147,16 +150,36 @@ def repeated(results: list[dict[str, Any]]) -> list[tuple[str, list[float]]]:
     return sorted(groups.items(), key=lambda group: sign * statistics.fmean(group[1]))
 
 
+def _print_metrics(console: Console, results: list[dict[str, Any]], metrics: Sequence[str]) -> None:
+    """Print mean, deviation and range of the score and of each metric, of runs that differ in the seed alone."""
+    monitor, seeds = results[0]["monitor"], [str(result["seed"]) for result in results]
+    table = Table("metric", "mean", "deviation", "range", title=f"over {len(seeds)} seeds", title_justify="left")
+    known: dict[str, list[float]] = {monitor: [result["score"] for result in results]}
+    for name in metrics:
+        known[name] = [value for result in results if (value := result["metrics"].get(name)) is not None]
+    for name, values in known.items():
+        table.add_row(name, *spread(values))
+    console.print(table)
+    own = " ".join(word for word in results[0]["overrides"] if not word.startswith("seed="))
+    mean, deviation, _ = spread(known[monitor])
+    around = f" ± {deviation}" if len(seeds) > 1 else ""
+    print(f"{monitor} {mean}{around} over the seeds {', '.join(sorted(seeds, key=int))}{f' with {own}' if own else ''}")
+
+
+def spread(values: Sequence[float]) -> tuple[str, str, str]:
+    """Return mean, standard deviation of a sample and range, as texts. A single value has no deviation."""
+    deviation = f"{statistics.stdev(values):.4f}" if len(values) > 1 else "–"
+    return f"{statistics.fmean(values):.4f}", deviation, f"{min(values):.4f} to {max(values):.4f}"
+
+
 def _print_seeds(console: Console, monitor: str, groups: list[tuple[str, list[float]]]) -> None:
     """Print mean, deviation and range of the scores over the seeds of each choice of the other overrides."""
     shared = set.intersection(*(set(own.split()) for own, _ in groups)) if len(groups) > 1 else set()
     table = Table("seeds", f"mean {monitor}", "deviation", "range", title="over the seeds", title_justify="left")
     table.add_column("overrides", overflow="fold")
     for own, scores in groups:
-        deviation = f"{statistics.stdev(scores):.4f}" if len(scores) > 1 else "–"
-        spread = f"{min(scores):.4f} to {max(scores):.4f}"
         words = " ".join(word for word in own.split() if word not in shared)
-        table.add_row(str(len(scores)), f"{statistics.fmean(scores):.4f}", deviation, spread, words)
+        table.add_row(str(len(scores)), *spread(scores), words)
     console.print(table)
     own, scores = groups[-1]
     print(f"best: {monitor} {statistics.fmean(scores):.4f} (mean of {len(scores)} seeds) with {own}")

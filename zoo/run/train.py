@@ -13,15 +13,19 @@ from omegaconf import DictConfig
 
 from zoo.callbacks.checkpoint import checkpoint_folder, first_rank
 from zoo.callbacks.throughput import DATA
+from zoo.data.batch import Encoder
 from zoo.data.stored import hide_bars_in_files
+from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
 from zoo.run.build import Parts, build
 from zoo.run.check import check
 from zoo.run.checkpoint import check_resumable, read_checkpoint
 from zoo.run.compose import override
-from zoo.run.folder import find_last, remove_leftovers, resolve
+from zoo.run.folder import find_last, remove_leftovers
 from zoo.run.machine import Stopwatch, check_machine, keep_freed_memory, threads_of
 from zoo.run.report import report
+from zoo.run.start import adopt_text, continues_text
+from zoo.run.weights import locate
 
 log = logging.getLogger(__name__)
 
@@ -31,14 +35,15 @@ def train(cfg: DictConfig) -> float | None:
     begun = Stopwatch()
     quiet()
     _check_starts(cfg)
+    start = _start(cfg)
     check(cfg)
     check_machine(cfg)
     with threads_of(cfg):
-        return _run(cfg, begun)
+        return _run(cfg, begun, start)
 
 
-def _run(cfg: DictConfig, begun: Stopwatch) -> float | None:
-    checkpoint, start = _checkpoint(cfg), _start(cfg)
+def _run(cfg: DictConfig, begun: Stopwatch, start: dict[str, Any] | None) -> float | None:
+    checkpoint = _checkpoint(cfg)
     keep_freed_memory()
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
@@ -46,6 +51,9 @@ def _run(cfg: DictConfig, begun: Stopwatch) -> float | None:
         remove_leftovers(checkpoint_folder(parts.trainer))
     task, data, trainer = parts.task, parts.data, parts.trainer
     task.start, task.restored = start, checkpoint is not None
+    if start is not None and continues_text(HydraConfig.get().overrides.task):
+        about = start["zoo"]
+        data.begin_with(class_at(about["encoder_class"], Encoder).from_state(about["encoder"]))
     metrics: dict[str, float] = {}
     if cfg.train:
         parts.phase(DATA)
@@ -82,7 +90,7 @@ def _checkpoint(cfg: DictConfig) -> str | None:
         log.info("ckpt_path=last: continuing from %s", path)
         sys.argv.append(override("ckpt_path", str(path)))  # other ranks must not search for another one
     else:
-        path = resolve(cfg.ckpt_path, prefer="last" if cfg.train else "best")
+        path = locate(cfg.ckpt_path, prefer="last" if cfg.train else "best")
     content = read_checkpoint(path)
     if first_rank():
         remove_leftovers(path.parent)
@@ -101,9 +109,10 @@ def _last() -> Path:
 def _start(cfg: DictConfig) -> dict[str, Any] | None:
     if cfg.start_from is None:
         return None
-    path = resolve(_last().parent.parent if cfg.start_from == "last" else cfg.start_from)
+    path = locate(_last().parent.parent if cfg.start_from == "last" else cfg.start_from)
     content = read_checkpoint(path)
     _check_network(cfg, "start_from", path, content)
+    adopt_text(cfg, content, HydraConfig.get().overrides.task)
     return content
 
 

@@ -2,60 +2,35 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Unpack
 
 import torch
 import torch.nn.functional as F
-from hydra.utils import instantiate
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.arguments import Count, Natural
-from zoo.data.stories.batch import StoryBatch, StorySpec
-from zoo.data.stories.story import Shown
+from zoo.data.stories.batch import StoryBatch
+from zoo.dotted import built
 from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall
 from zoo.metrics.ratios import TaskErrors, failed_tasks, mean_error
 from zoo.models.output import Output
 from zoo.precision import precise
+from zoo.predicting.answering import AnsweringPredictions
 from zoo.tasks.clipping import clip_matrices
 from zoo.tasks.restarts import Restarts
 from zoo.tasks.scoring import Scoring
-from zoo.tasks.task import Examined, Prediction, TaskArguments, computed, names_at
+from zoo.tasks.task import TaskArguments, computed
 
 log = logging.getLogger(__name__)
 
-LIKELIEST, LOSS_EVERY = 5, 10
+LOSS_EVERY = 10
 HOP = "attention_recall_hop_"
 
 
-@dataclass(frozen=True)
-class AnswerPrediction(Prediction):
-    """The answer to one question, and which sentences each hop attended to."""
-
-    answer: str
-    probability: float
-    alternatives: dict[str, float]  # The likeliest answers with their probabilities, including the chosen one
-    sentences: tuple[str, ...]  # The sentences of the story, the oldest first
-    question: str
-    hops: tuple[tuple[float, ...], ...]
-    """The attention of each hop to each sentence. It sums to less than 1 where empty places of the memory get some, and
-    is empty where the network has no attention."""
-    unknown: tuple[str, ...] = ()  # Words of the story and the question that are not in the vocabulary
-
-
-@dataclass(frozen=True)
-class ExaminedAnswer(Examined):
-    """A question of a split, with the predicted and the true answer."""
-
-    prediction: AnswerPrediction
-    supporting: tuple[bool, ...] | None
-    """True at the supporting facts, the sentences that determine the answer; None where the data do not have them."""
-
-
-class Answering(Scoring):
+class Answering(AnsweringPredictions, Scoring):
     """Any network that serves `answering`: `logits` (B, V) of the vocabulary, and attention `hop.0`, `hop.1`, ... to
     the sentences (B, S) where it has any.
 
@@ -65,12 +40,9 @@ class Answering(Scoring):
     first `linear_start` epochs the memory has no softmax, if the network allows it.
     """
 
-    name = "answering"
     headline: tuple[str, ...] = ("error", "failed_tasks", "attention_recall")
     counts = ("failed_tasks",)
-    view: ClassVar[str] = "zoo.visualize.answering.AnsweringView"
     monitors: ClassVar = {"loss": "min", "error": "min", "failed_tasks": "min", "attention_recall": "max"}
-    spec: StorySpec
 
     def __init__(
         self,
@@ -121,7 +93,7 @@ class Answering(Scoring):
         if count == 1:
             return
         model, spec = self.hparams["model"], self.spec
-        self.restarts = Restarts(self.network, lambda: instantiate(model, spec, _recursive_=False), count)
+        self.restarts = Restarts(self.network, lambda: built(model, nn.Module, spec), count)
         self.restart_errors = TaskErrors(len(spec.tasks), (count,))
         log.info("task.restarts=%d: %d such networks are trained side by side, and the best is kept", count, count)
         self.network.requires_grad_(False)  # it receives the weights of the best restart
@@ -147,6 +119,11 @@ class Answering(Scoring):
         if self.reduction == "sum":
             return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
         return self.global_mean(total, size) + own
+
+    def step_loss(self, loss: Tensor, batch: Any) -> Tensor:
+        """The loss of an example of one network: `training_step` returns a sum over restarts, and perhaps examples."""
+        examples = len(batch) * self.trainer.world_size if self.reduction == "sum" else 1
+        return loss / (examples * (1 if self.restarts is None else len(self.restarts)))
 
     def total_loss(self, output: Output, batch: StoryBatch) -> Tensor:
         """The sum over examples, and over restarts where `logits` are (R, B, V)."""
@@ -177,7 +154,7 @@ class Answering(Scoring):
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
         if self.clip == "matrix" and gradient_clip_val:
-            clip_matrices(self.parameters(), gradient_clip_val)
+            self.gradient_norms[1] = clip_matrices(self.parameters(), gradient_clip_val)
         else:
             super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
 
@@ -265,36 +242,3 @@ class Answering(Scoring):
         for number in range(len(restarts)):
             figures = {"error": mean[number], "failed_tasks": failed[number], "train_error": train[number]}
             self.log_defined({f"test/restart_{number}/{name}": figure for name, figure in figures.items()})
-
-    # predicting
-
-    def predictions(self, batch: StoryBatch, words: list[Shown]) -> list[AnswerPrediction]:
-        """Answers and attention; `words` are stories and questions as shown."""
-        output = self.predict_step(batch)
-        no_answers = torch.tensor([self.spec.padding, self.spec.unknown], device=output.logits.device)
-        probabilities = precise(output.logits).index_fill(-1, no_answers, -torch.inf).softmax(-1)
-        likeliest = probabilities.topk(min(LIKELIEST, probabilities.shape[1]))
-        vocabulary, known = self.encoder.vocabulary.words, self.encoder.knows
-        hops = [weights.tolist() for weights in output.attention.values()]
-        return [
-            AnswerPrediction(
-                answer=vocabulary[numbers[0]],
-                probability=values[0],
-                alternatives={vocabulary[number]: value for number, value in zip(numbers, values, strict=True)},
-                sentences=tuple(" ".join(sentence) for sentence in shown.sentences),
-                question=" ".join(shown.question),
-                hops=tuple(tuple(hop[b][: len(shown.sentences)]) for hop in hops),
-                unknown=tuple(word for line in (*shown.sentences, shown.question) for word in line if not known(word)),
-            )
-            for b, (shown, values, numbers) in enumerate(
-                zip(words, likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
-            )
-        ]
-
-    def examine(self, batch: StoryBatch) -> list[ExaminedAnswer]:
-        assert batch.text is not None, "a split that is evaluated has the words"
-        truth, facts = names_at(batch.answer, self.encoder.vocabulary.words), None
-        if batch.supporting is not None:
-            rows = zip(batch.text, batch.supporting.tolist(), strict=True)
-            facts = [tuple(row[: len(one.sentences)]) for one, row in rows]
-        return self.examined(ExaminedAnswer, batch, batch.text, truth, facts)

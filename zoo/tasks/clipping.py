@@ -9,21 +9,25 @@ from zoo.precision import precise
 
 
 @torch.no_grad()
-def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> None:
-    """Scale each matrix of gradients whose spectral norm exceeds `most` down to that norm, in place.
+def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> Tensor:
+    """Scale each matrix of gradients whose spectral norm exceeds `most` down to that norm, in place, and return the
+    norm of all gradients before that.
 
     The last two axes of a parameter are the matrix, so that stacked ones are clipped one by one; a vector counts as
     one with a single row (the norm of Weight.m in the code of Sukhbaatar et al. 2015 is Matlab's `norm`, the spectral
     one). A matrix with an entry that is not finite stays as it is.
     """
+    total = torch.zeros(())
     for parameter in parameters:
         if parameter.grad is None:
             continue
         gradient = parameter.grad if parameter.dim() > 1 else parameter.grad[None]
         matrices = gradient.view(-1, *gradient.shape[-2:])
-        norms = spectral_norms(matrices, above=most)
+        norms, squared = _norms(matrices, most)
+        total = total.to(squared.device) + squared.sum()
         scale = (most / norms.clamp(min=most)).where(norms.isfinite(), 1.0)
         matrices.mul_(scale[:, None, None].to(matrices.dtype))
+    return total.sqrt()
 
 
 def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
@@ -33,15 +37,20 @@ def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
     entry that is not finite. Computed from the eigenvalues of the smaller Gram matrix, which takes a third of the time
     of a singular value decomposition.
     """
+    return _norms(matrices, above)[0]
+
+
+def _norms(matrices: Tensor, above: float) -> tuple[Tensor, Tensor]:
+    """(n,) the spectral norms, see `spectral_norms`, and (n,) the squares of the Frobenius norms."""
     exact = precise(matrices)
     tall = exact if exact.shape[1] >= exact.shape[2] else exact.mT
     gram = tall.mT @ tall
     squared = gram.diagonal(dim1=1, dim2=2).sum(1)  # of the Frobenius norms
     if not squared.isfinite().all():
-        return _of_huge(exact, above)
+        return _of_huge(exact, above), exact.double().square().sum((1, 2))
     candidates = (squared > above**2).nonzero().squeeze(1)
     greatest = _eigenvalues(gram[candidates] / squared[candidates][:, None, None])[:, -1]
-    return torch.zeros_like(squared).index_copy(0, candidates, (greatest * squared[candidates]).sqrt())
+    return torch.zeros_like(squared).index_copy(0, candidates, (greatest * squared[candidates]).sqrt()), squared
 
 
 def _eigenvalues(symmetric: Tensor) -> Tensor:

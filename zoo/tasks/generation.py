@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.data.batch import Spec
-from zoo.decoding import BeamSearch, Decoding, Greedy, Hypothesis
+from zoo.decoding import Decoding, Greedy, Hypothesis
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.state import positions_of, source_attention
@@ -22,9 +22,8 @@ from zoo.objectives import Supervised
 from zoo.objectives.cross_entropy import output_cross_entropy
 from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.policy_gradient import PolicyGradient
+from zoo.predicting.writing import WritingPredictions
 from zoo.tasks.task import Task, TaskArguments
-
-RULES = ("min_length", "max_length", "no_repeat_ngram")  # Options of every way of decoding
 
 
 class Evaluated(Supervised, Protocol):
@@ -44,7 +43,7 @@ class GenerationArguments(TaskArguments, total=False):
     regularizer: dict[str, Any] | None
 
 
-class Generation(Task):
+class Generation(WritingPredictions, Task):
     """A task for any network with `forward`, `start` and `step` (see `zoo.layers.state`). Its batches are `Evaluated`.
     The network alone knows whether it writes from tokens, regions, points or sentences.
 
@@ -65,9 +64,6 @@ class Generation(Task):
     reads_attention: ClassVar[tuple[tuple[str, str], ...]] = (("decoding", "coverage_penalty"),)
     """Keys, by group, that need a network with attention."""
     on_bar: tuple[str, ...] = ("perplexity",)
-    length_penalty: ClassVar[float] = 0.6
-    """The length penalty of `--beam` where the run was configured for another way of decoding."""
-    spec: Any  # A `Spec` that is a `zoo.objectives.TargetSpec`
 
     def __init__(
         self,
@@ -109,7 +105,6 @@ class Generation(Task):
 
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)
-        self.decode = self._decoding()(**self._decoding_options())
         self.greedy = Greedy(**self._rules())
 
     def metrics(self) -> dict[str, Metric]:
@@ -121,15 +116,6 @@ class Generation(Task):
             "attention_chance": AttentionRecall(),
             "alignment_error_rate": AlignmentErrorRate(),
         }
-
-    def forward(self, batch: Any, *, need_weights: bool = True) -> Output:
-        return self.network(batch, need_weights=need_weights)
-
-    @property
-    def writing(self) -> Any:
-        """The network for decoding. A task with a constraint wraps the network in it (see `zoo.decoding.constraint`).
-        Teacher forcing uses the network without it."""
-        return self.network
 
     # training
 
@@ -216,42 +202,3 @@ class Generation(Task):
         own = walk(self.network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
         nll = nn.functional.nll_loss(own.logits.float(), target, reduction="sum")
         self.record(stage, "free_running_perplexity", nll, len(target))
-
-    # predicting
-
-    def search(self, beam_size: int | None, nbest: int | None) -> None:
-        """Decode by beam search with these values; where one is None, the run's own is used. Raises ConfigError for
-        values that make no sense."""
-        options = self._decoding_options()
-        if not issubclass(self._decoding(), BeamSearch):
-            options = {"length_penalty": self.length_penalty} | self._rules()
-        count = options.get("nbest", 1) if nbest is None else nbest
-        size = max(options.get("beam_size", 5), count) if beam_size is None else beam_size
-        if nbest is None:
-            count = min(count, max(size, 1))
-        self.decode = BeamSearch(**options | {"beam_size": size, "nbest": count})
-
-    def _decoding(self) -> type[Decoding]:
-        return class_at(self.hparams["decoding"]["_target_"], Decoding)
-
-    def _decoding_options(self) -> dict[str, Any]:
-        return {key: value for key, value in self.hparams["decoding"].items() if key != "_target_"}
-
-    def _rules(self) -> dict[str, Any]:
-        """The options of the configured decoding that every other way of decoding has, too."""
-        options = self._decoding_options()
-        return {rule: options[rule] for rule in RULES if rule in options}
-
-    def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
-        return self.decode(self.writing, batch, self.spec)
-
-
-def search_fields(hypothesis: Hypothesis) -> dict[str, Any]:
-    """The fields that all predictions show of a hypothesis. `attention` (T, S) becomes tuples, or None."""
-    weights = hypothesis.alignment
-    return {
-        "log_prob": hypothesis.log_prob,
-        "score": hypothesis.score,
-        "finished": hypothesis.finished,
-        "attention": None if weights is None else tuple(map(tuple, weights.tolist())),
-    }

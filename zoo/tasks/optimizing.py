@@ -18,6 +18,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from zoo.data.rows import some
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained
+from zoo.tasks.parts import parameters_of
 from zoo.tasks.schedules import OWN_RATE, Noam
 
 TOTAL_STEPS = "total_steps"
@@ -39,6 +40,11 @@ class Optimizing(LightningModule):
     find_unused_parameters: ClassVar[bool] = False
     """Whether some backward passes reach only a part of the parameters, which DDP has to know."""
     pretrained: dict[str, Pretrained]
+    gradient_norms: dict[int, Tensor]
+    """The norm of the gradients of the newest step before clipping, by the number of the optimiser from 1 on.
+
+    Clipping gives it in each step. Without clipping by norm it is computed only in steps that are logged.
+    """
     _filled: dict[Any, str]
 
     def setup(self, stage: str) -> None:
@@ -69,9 +75,15 @@ class Optimizing(LightningModule):
         if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
             options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
         make = instantiate(options, _partial_=True, _convert_="all")
+        rates: dict[str, float] = self.hparams["learning_rates"] or {}
         if getattr(make.func, "by_name", False):  # such an optimiser makes its own groups
+            if rates:
+                raise ConfigError(f"task.learning_rates: {make.func.__name__} has its own rates; use optimizer=adam")
             return make(named)
-        return make(parameter_groups([parameter for _, parameter in named], self.pretrained.values()))
+        network: Any = self.network
+        own = [(parameters_of(network, name), rate) for name, rate in rates.items()]
+        every = [parameter for _, parameter in named]
+        return make(parameter_groups(every, [*rates_of(self.pretrained.values()), *own]))
 
     def schedule_for(self, optimizer: Optimizer, plan: Mapping[str, Any]) -> dict[str, Any]:
         """A schedule for `optimizer`, in Lightning's form; `plan` is the group `scheduler` of the configuration."""
@@ -124,14 +136,15 @@ class Optimizing(LightningModule):
     def check_groups(self, optimizers: Iterable[Mapping[str, Any]]) -> None:
         """Raise CheckpointError if a checkpoint's optimisers trained more or fewer parts at rates of their own."""
         own = [name for name, part in self.pretrained.items() if part.finetune_from is not None]
+        own += self.hparams["learning_rates"] or ()
         for state in optimizers:
             there = sum(OWN_RATE in group for group in state["param_groups"])
             if there != len(own):
                 named = f" ({', '.join(own)})" if own else ""
                 raise CheckpointError(
                     f"ckpt_path: the run that wrote it trained {there} parts of its network at rates of their own, "
-                    f"this run has {len(own)}{named}: use the same finetune_from, or start a new run from its weights "
-                    "with start_from=PATH"
+                    f"this run has {len(own)}{named}: use the same finetune_from and task.learning_rates, or start a "
+                    "new run from its weights with start_from=PATH"
                 )
 
     def update(self, optimizer: Any, loss: Tensor) -> None:
@@ -150,10 +163,13 @@ class Optimizing(LightningModule):
             scaler.unscale_(optimizer.optimizer)  # the bound holds for the gradients themselves
         bound, algorithm = self.trainer.gradient_clip_val, self.trainer.gradient_clip_algorithm
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        if bound and algorithm == "value":
-            nn.utils.clip_grad_value_(parameters, bound)
-        elif bound:
-            nn.utils.clip_grad_norm_(parameters, bound)
+        number = 1 + self.trainer.optimizers.index(optimizer.optimizer)
+        if bound and algorithm != "value":
+            self.gradient_norms[number] = nn.utils.clip_grad_norm_(parameters, bound)
+        else:
+            self._measure(parameters, number)
+            if bound:
+                nn.utils.clip_grad_value_(parameters, bound)
         optimizer.step()
         optimizer.zero_grad()
 
@@ -184,10 +200,21 @@ class Optimizing(LightningModule):
     ) -> None:
         """Clip as Lightning does, and also for fused optimisers in bf16, where Lightning refuses without need."""
         scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
-        if scaled or gradient_clip_algorithm == "value" or not gradient_clip_val:
-            super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
-        else:
-            nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+        late = scaled and getattr(optimizer, "_step_supports_amp_scaling", False)  # it unscales the gradients itself
+        if gradient_clip_val and gradient_clip_algorithm != "value" and not late:
+            self.gradient_norms[1] = nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+            return
+        if not late:
+            self._measure(self.parameters(), 1)
+        super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
+
+    def _measure(self, parameters: Iterable[nn.Parameter], number: int) -> None:
+        """Compute the norm of the gradients of an optimiser if this step is logged."""
+        loop = self.trainer.fit_loop.epoch_loop
+        last = self.trainer.is_last_batch or loop.global_step + 1 == self.trainer.max_steps
+        if last or self.trainer._logger_connector.should_update_logs:
+            gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+            self.gradient_norms[number] = nn.utils.get_total_norm(gradients)
 
     def on_train_start(self) -> None:
         """Refuse a checkpoint whose schedule ends before this run does."""
@@ -227,20 +254,27 @@ class BatchSteps(_ManualOptimization):
         return super().on_run_end()
 
 
-def parameter_groups(parameters: Iterable[nn.Parameter], parts: Iterable[Pretrained]) -> list[Any]:
-    """Groups of `parameters` for an optimiser: one for all with the common rate, then one for each of the `parts` that
-    has its own rate and is among the parameters.
+def rates_of(parts: Iterable[Pretrained]) -> list[tuple[list[nn.Parameter], float]]:
+    """The parameters and the rate of each pretrained part that will be trained."""
+    return [([*part.parameters()], part.learning_rate) for part in parts if part.finetune_from is not None]
+
+
+def parameter_groups(
+    parameters: Iterable[nn.Parameter], parts: Iterable[tuple[list[nn.Parameter], float]]
+) -> list[Any]:
+    """Groups of `parameters` for an optimiser: one for all with the common rate, then one for each of the `parts`,
+    parameters with a rate of their own, that is among them.
 
     Groups of frozen parts exist from the first epoch on, so that a run can be resumed in any epoch. An optimiser
     ignores parameters without a gradient.
     """
     parameters = list(parameters)
     given = set(map(id, parameters))
-    apart = [part for part in parts if part.finetune_from is not None and given.issuperset(map(id, part.parameters()))]
+    apart = [(part, rate) for part, rate in parts if given.issuperset(map(id, part))]
     if not apart:
         return parameters
-    own = {id(parameter) for part in apart for parameter in part.parameters()}
+    own = {id(parameter) for part, _ in apart for parameter in part}
     return [
         {"params": [parameter for parameter in parameters if id(parameter) not in own]},
-        *({"params": list(part.parameters()), "lr": part.learning_rate, OWN_RATE: True} for part in apart),
+        *({"params": part, "lr": rate, OWN_RATE: True} for part, rate in apart),
     ]

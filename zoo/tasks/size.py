@@ -7,11 +7,11 @@ from dataclasses import fields
 from typing import Any, get_type_hints
 
 import torch
-from hydra.utils import instantiate
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from zoo.data.batch import Spec
+from zoo.dotted import built
 from zoo.errors import ConfigError
 from zoo.layers.pretrained import not_pretrained
 from zoo.memory import memory, size_of
@@ -31,14 +31,14 @@ def check_size(model: Mapping[str, Any], spec: Spec) -> None:
     limit = memory() / 2
     try:
         with torch.device("meta"), not_pretrained(), torch.random.fork_rng(devices=[]), _growth_stops_at(limit):
-            network: nn.Module = instantiate(model, spec, _recursive_=False)
+            network = built(model, nn.Module, spec)
         tensors = [*network.parameters(), *network.buffers()]
         count, size = sum(one.numel() for one in tensors), sum(map(_bytes, tensors))
         more = ""
     except Exception as error:
         more = "more than "
-        if isinstance(error.__cause__, _TooLarge):  # Hydra wraps what a constructor raises
-            count, size = error.__cause__.args
+        if isinstance(error, _TooLarge):
+            count, size = error.args
         elif "overflow" in str(error) or "exceeds" in str(error):
             count, size = 10**18, 2**62
         else:

@@ -1,52 +1,34 @@
 """The base of all tasks: builds the network when the data are known, and writes and checks checkpoints."""
 
 import logging
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Required, TypedDict, TypeVar
+from typing import Any, ClassVar, Required, TypedDict
 
 import torch
 import torch.distributed as dist
-from hydra.utils import instantiate
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torchmetrics import Metric
 
-from zoo.data.batch import Spec, spec_from_state, spec_state
-from zoo.dotted import name_of
+from zoo.arguments import Positive
+from zoo.data.batch import Encoder, Spec, spec_from_state, spec_state
+from zoo.dotted import class_at, name_of
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts
 from zoo.metrics import uniform_weights
 from zoo.models.output import Output
+from zoo.predicting import Examined, Predicting, Prediction
 from zoo.tasks.optimizing import TOTAL_STEPS, Optimizing
+from zoo.tasks.parts import freeze
 from zoo.tasks.remembering import Remembering
 from zoo.tasks.size import check_size
+from zoo.tasks.transfer import Data, report, transfer
 
 __all__ = ["TOTAL_STEPS", "Examined", "Prediction", "Task", "TaskArguments"]
 
 log = logging.getLogger(__name__)
-
-
-class Prediction:
-    """Base of the dataclasses that predictions are."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`."""
-        return asdict(self)  # type: ignore[call-overload]
-
-
-@dataclass(frozen=True)
-class Examined:
-    """An example of a split, with its prediction and its true target."""
-
-    index: int
-    prediction: Any
-    truth: str | None
-
-
-E = TypeVar("E", bound=Examined)
 
 
 class TaskArguments(TypedDict, total=False):
@@ -58,26 +40,24 @@ class TaskArguments(TypedDict, total=False):
     monitor: Required[str]
     mode: Required[str]
     compile: bool
+    freeze: list[str] | None
+    learning_rates: dict[str, Positive] | None
 
 
-class Task(Optimizing, Remembering, ABC):
-    """One task around any network that serves it.
+class Task(Predicting, Optimizing, Remembering, ABC):
+    """One task around any network that serves it: what `Predicting` has, and the training.
 
     `model`, `optimizer` and `scheduler` are plain dicts with a `_target_`, so that a checkpoint holds plain data
     only and loads with `weights_only=True`. The network is built in `configure_model`, when the data knows its spec.
     """
 
-    name: str
     headline: tuple[str, ...]  # The test metrics by which models are compared first, in the order of a sweep's table
-    view: ClassVar[str]  # The dotted name of the `zoo.visualize.view.View` that shows inputs and predictions
     monitors: ClassVar[Mapping[str, str]]
     """The validation metrics that can select the best weights, each with its direction, `max` or `min`."""
     counts: ClassVar[tuple[str, ...]] = ()  # The metrics that are whole numbers and are shown without decimals
     on_bar: tuple[str, ...] = ()  # Validation metrics that the progress bar shows
     groups: ClassVar[tuple[str, ...]] = ()
     """The groups of the configuration that the task uses, besides the optimiser and the scheduler."""
-    network: Any  # The network; None until the data are known
-    spec: Any  # The `Spec` of the data; None until they are known
 
     def __init__(
         self,
@@ -88,16 +68,19 @@ class Task(Optimizing, Remembering, ABC):
         monitor: str,
         mode: str,
         compile: bool = False,
+        freeze: list[str] | None = None,
+        learning_rates: dict[str, Positive] | None = None,
     ) -> None:
+        """`freeze` names parts of the network that are not trained, and `learning_rates` gives others a rate of their
+        own."""
         super().__init__()
         self.save_hyperparameters()
+        self.options = self.hparams
         self.monitor, self.mode = monitor, mode
-        self.network = None
-        self.spec = None
-        self.encoder: Any = None  # The `Encoder` of the data
         self.start: dict[str, Any] | None = None  # The content of the checkpoint whose weights the training starts from
         self.restored = False  # Whether the trainer loads the weights of a checkpoint after the network is built
         self.pretrained: dict[str, Pretrained] = {}  # The pretrained parts of the network, by name
+        self.gradient_norms: dict[int, Tensor] = {}
         self._filled: dict[Any, str] = {}  # The argument of each schedule that was filled with the length of the run
 
     @classmethod
@@ -108,6 +91,13 @@ class Task(Optimizing, Remembering, ABC):
     def remarks(self, metrics: Mapping[str, float]) -> dict[str, str]:
         """Remarks for the final table, by the names of the metrics that they follow; `metrics` are all of them."""
         return {}
+
+    @classmethod
+    def predicting(cls) -> type[Predicting]:
+        """The class that predicts by a checkpoint of this task: the first base, if it is one of `zoo.predicting`, to
+        which the task adds the training alone; otherwise the task itself."""
+        base = cls.__bases__[0]
+        return base if issubclass(base, Predicting) and not issubclass(base, Task) else cls
 
     # building
 
@@ -133,14 +123,12 @@ class Task(Optimizing, Remembering, ABC):
             self._copy_vectors(vectors.rows, vectors.found)
         if self.start is not None:
             self._copy_weights(self.start)
+        freeze(self.network, self.hparams["freeze"] or ())
         if self.hparams["compile"]:
             self.network.compile()  # in place, so that the weights keep their names
 
     def build(self, spec: Spec, encoder: Any) -> None:
-        """Build the network from `spec`, and all else that predictions need. `encoder` turns raw inputs into batches,
-        and checkpoints store it."""
-        self.spec, self.encoder = spec, encoder
-        self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
+        super().build(spec, encoder)
         self.pretrained = pretrained_parts(self.network)
         self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
 
@@ -153,18 +141,12 @@ class Task(Optimizing, Remembering, ABC):
         that the hyperparameters of a foreign checkpoint cannot name code to run."""
 
     def _copy_weights(self, checkpoint: dict[str, Any]) -> None:
-        self._check_data(checkpoint)
-        prefix, weights = "network.", checkpoint["state_dict"]
-        try:
-            self.network.load_state_dict(
-                {k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)}
-            )
-        except RuntimeError as error:
-            there = checkpoint["hyper_parameters"]["model"]
-            raise CheckpointError(
-                f"start_from: the checkpoint has the weights of another network, {there}; "
-                f"use the same model= and sizes: {str(error).splitlines()[0]}"
-            ) from error
+        prefix, about = "network.", checkpoint["zoo"]
+        weights = {k.removeprefix(prefix): v for k, v in checkpoint["state_dict"].items() if k.startswith(prefix)}
+        old = Data(
+            spec_from_state(about["spec"]), class_at(about["encoder_class"], Encoder).from_state(about["encoder"])
+        )
+        report(transfer(self.network, weights, self.options["model"], old, Data(self.spec, self.encoder)), self.network)
 
     def _copy_vectors(self, vectors: Tensor, found: Tensor) -> None:
         embedding = getattr(self.network, "embedding", None)
@@ -179,39 +161,11 @@ class Task(Optimizing, Remembering, ABC):
         with torch.no_grad():
             embedding.weight[found] = vectors[found]
 
-    # predicting
-
-    def forward(self, batch: Any) -> Output:
-        return self.network(batch)
-
-    def predict_step(self, batch: Any, batch_idx: int = 0) -> Any:
-        return self(batch)
-
-    @abstractmethod
-    def predictions(self, batch: Any, words: list[Any]) -> list[Any]:
-        """One prediction per example of `batch`; `words` are the inputs in the form to be shown."""
-
-    @abstractmethod
-    def examine(self, batch: Any) -> list[Any]:
-        """Prediction and true target of each example of a batch, as `Examined` or a subclass, for pictures and
-        tables."""
-
-    def examined(self, kind: type[E], batch: Any, words: Any, *columns: Sequence[Any] | None) -> list[E]:
-        """Predict a batch whose inputs are shown as `words`, beside what is true.
-
-        Args:
-            kind: the class of the results.
-            columns: its fields from `truth` on, each with an entry for each example, or None where it is not known.
-        """
-        predictions = self.predictions(batch, words)
-        known = ([None] * len(predictions) if column is None else column for column in columns)
-        return [kind(*row) for row in zip(batch.index.tolist(), predictions, *known, strict=True)]
+    # evaluation
 
     def signatures(self) -> dict[str, str]:
         """The definitions by which test metrics were computed, for metrics with several; stored in result.json."""
         return {}
-
-    # evaluation
 
     def validation_step(self, batch: Any, batch_idx: int) -> None:
         self.evaluate(batch, "val")
@@ -279,6 +233,10 @@ class Task(Optimizing, Remembering, ABC):
             self.log(f"train/{name}", loss.detach(), on_step=False, on_epoch=True, sync_dist=True, batch_size=size)
         return torch.stack(list(losses.values())).sum() if losses else torch.zeros((), device=self.device)
 
+    def step_loss(self, loss: Tensor, batch: Any) -> Tensor:
+        """Return the loss of a training step in the unit of `train/loss`; `loss` is what `training_step` returned."""
+        return loss
+
     def global_mean(self, total: Tensor, count: int | Tensor) -> Tensor:
         """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the global batch.
 
@@ -297,6 +255,7 @@ class Task(Optimizing, Remembering, ABC):
         checkpoint["zoo"] = {
             "format": 1,
             "task": name_of(type(self)),
+            "predicting": name_of(self.predicting()),
             "spec": spec_state(self.spec),
             "encoder_class": name_of(type(self.encoder)),
             "encoder": self.encoder.state(),
@@ -345,30 +304,9 @@ class Task(Optimizing, Remembering, ABC):
                     "of the run that wrote it, and its data, whose longest text is the length of tables of positions"
                 )
 
-    def keep_to_the_network(self, state: dict[str, Any]) -> None:
-        """Adapt a checkpoint's weights to this task: remove entries that it does not have, and add its own for missing
-        ones. This concerns only entries outside the network, such as the state of an objective, which starts again
-        under another objective."""
-        own = self.state_dict()
-        for name in own.keys() ^ state.keys():
-            if not name.startswith("network."):
-                state.pop(name, None)
-                if name in own:
-                    state[name] = own[name]
-
 
 def computed(metric: Any) -> Any:
     """The value of a metric over all batches and ranks; the metric is reset."""
     value = metric.compute()
     metric.reset()
     return value
-
-
-def names_at(numbers: Tensor | None, names: Sequence[str]) -> list[str] | None:
-    """The name of each number, such as the class of each label; None without numbers."""
-    return None if numbers is None else [names[number] for number in numbers.tolist()]
-
-
-def marked(mask: Sequence[bool], length: int) -> tuple[int, ...]:
-    """The positions below `length` at which `mask` is True."""
-    return tuple(place for place in range(length) if mask[place])

@@ -1,17 +1,20 @@
 """The view of algorithmic tasks: the bits that were written, and panels that show bits and a memory over time."""
 
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import RenderableType
 
 from zoo.data.bits.encoding import BitLine
-from zoo.tasks.algorithmic import BitPrediction, ExaminedBits
+from zoo.predicting.algorithmic import BitPrediction, ExaminedBits
 from zoo.visualize.blocks import Block, Drawn, Head
 from zoo.visualize.drawing import SMALL, TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
+from zoo.visualize.renderers.terminal import Printed
 from zoo.visualize.view import View
 
 TIME = Key(long="Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
@@ -49,15 +52,21 @@ class AlgorithmicView(View):
         errors = prediction.error_bits
         return [prediction.given, prediction.line(prediction.written), "" if errors is None else errors]
 
+    def terminal(self, prediction: BitPrediction, number: int, options: Namespace) -> RenderableType:
+        return Printed([self._head(prediction)])  # the panels would be measured in vain
+
     def blocks(self, prediction: BitPrediction, examined: ExaminedBits | None = None) -> list[Block]:
+        keys = (TIME, *[WRONG] * bool(prediction.error_bits), *[MEMORY] * bool(prediction.memory))
+        return [self._head(prediction), Drawn(bits_drawing(prediction), keys=keys)]
+
+    def _head(self, prediction: BitPrediction) -> Head:
         errors, written = prediction.error_bits, prediction.line(prediction.written)
         judged: dict[str, Any] = {"wrong": tuple(wrong_letters(prediction)), "data": {"written": written}}
         if errors is not None:
             count = f"{prediction.probabilities.size:,} bits are"
             verdict = f"{errors:,} of {count} wrong" if errors else f"all {count} right"
             judged |= {"truth": (verdict, ""), "right": errors == 0}
-        keys = (TIME, *[WRONG] * bool(errors), *[MEMORY] * bool(prediction.memory))
-        return [Head(written, above=prediction.given, **judged), Drawn(bits_drawing(prediction), keys=keys)]
+        return Head(written, above=prediction.given, **judged)
 
 
 def wrong_letters(prediction: BitPrediction) -> list[bool]:

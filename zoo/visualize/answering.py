@@ -6,8 +6,8 @@ from typing import Any
 
 from zoo.data.stories.readers import StoryQuestion, parse_line, read_file
 from zoo.data.stories.story import without_marks
+from zoo.predicting.answering import AnswerPrediction, ExaminedAnswer
 from zoo.printable import shown
-from zoo.tasks.answering import AnswerPrediction, ExaminedAnswer
 from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head
 from zoo.visualize.drawing import Key
 from zoo.visualize.view import View

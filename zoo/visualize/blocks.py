@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zoo.visualize.drawing import Drawing, Key
 
 if TYPE_CHECKING:
-    from zoo.tasks.classification import AttendedSentence
+    from zoo.predicting.classification import AttendedSentence
     from zoo.visualize.trees.marks import Mark
 
 UNKNOWN = Key("unknown", "unknown to the network", "A dotted line is under words that the network does not know.")
@@ -226,6 +226,15 @@ class Rows(Block):
 
     rows: Sequence[Sequence[object]]
     titles: Sequence[str] = ()  # The titles of the columns; the columns are then numbers, aligned to the right
+
+
+@dataclass(frozen=True)
+class Columns(Block):
+    """Values of several things side by side, such as the metrics of runs. The first cell of a row is its name."""
+
+    titles: Sequence[str]  # Of the columns after the first one
+    rows: Sequence[Sequence[str]]
+    best: Collection[tuple[int, int]] = ()  # (row, column) of the values that are marked as the best
 
 
 def ranking(answers: Sequence[Any], *keys: Key) -> list[Block]:

@@ -16,8 +16,8 @@ from PIL import Image
 from zoo.data.images.files import SUFFIXES
 from zoo.data.rows import visible
 from zoo.errors import DataError
+from zoo.predicting.captioning import CaptionPrediction, ExaminedCaption
 from zoo.printable import shown
-from zoo.tasks.captioning import CaptionPrediction, ExaminedCaption
 from zoo.visualize.blocks import Block, Head, ranking
 from zoo.visualize.drawing import TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zoo.predicting.classification import DocumentPrediction, ExaminedDocument
 from zoo.printable import shown
-from zoo.tasks.classification import Classification, DocumentPrediction, ExaminedDocument
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Grid, Head, Passage, top_words
 from zoo.visualize.drawing import Key
 from zoo.visualize.view import Pictures, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from zoo.tasks.classification import Classification
 
 SENTENCES = Key("sentences", "sentence weight", "The bar before a sentence is the attention it got in its document.")
 WORDS = Key(

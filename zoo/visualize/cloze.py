@@ -9,9 +9,9 @@ from typing import Any
 from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
+from zoo.predicting.classification import AttendedSentence
+from zoo.predicting.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.printable import shown
-from zoo.tasks.classification import AttendedSentence
-from zoo.tasks.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Head, Passage, top_words
 from zoo.visualize.drawing import Key
 from zoo.visualize.view import View

@@ -1,7 +1,10 @@
 """Fonts that have the letters of a text, how wide the text is, and which part of it fits.
 
 DejaVu Sans comes with matplotlib and is tried first; other letters are drawn with installed fonts that have them.
+The functions import matplotlib themselves, so that answers on the terminal do not wait for it.
 """
+
+from __future__ import annotations
 
 import logging
 import unicodedata
@@ -11,15 +14,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findSystemFonts, fontManager
-from matplotlib.ft2font import FT2Font
 from rich.cells import cell_len
 
 from zoo.printable import shown
+
+if TYPE_CHECKING:
+    from matplotlib.font_manager import FontProperties
 
 FIRST = "DejaVu Sans"
 CJK = {
@@ -41,6 +43,8 @@ _logged: set[str] = set()
 
 def families(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the font families to try in turn for each letter. A script without a font is logged once."""
+    from matplotlib.font_manager import FontProperties, fontManager
+
     first = str(fontManager.findfont(FontProperties(family=FIRST)))
     letters = {letter for text in texts for letter in text} - _outlines(first)
     found = {letter: _family(letter) for letter in sorted(letters) if unicodedata.category(letter)[0] not in "CZ"}
@@ -58,6 +62,8 @@ def families(texts: Iterable[str]) -> tuple[str, ...]:
 @cache
 def _family(letter: str) -> str | None:
     """The family of the first installed font that has a letter."""
+    from matplotlib.font_manager import fontManager
+
     for path in installed():
         if letter in _outlines(path):
             if not any(entry.fname == path for entry in fontManager.ttflist):  # installed after matplotlib listed them
@@ -69,6 +75,7 @@ def _family(letter: str) -> str | None:
 @cache
 def installed() -> tuple[str, ...]:
     """The files of all fonts, upright ones of a common weight before others."""
+    from matplotlib.font_manager import findSystemFonts
 
     def plainness(path: str) -> tuple[bool, bool, str]:
         name = Path(path).stem.lower()
@@ -81,6 +88,8 @@ def installed() -> tuple[str, ...]:
 @cache
 def _outlines(path: str) -> frozenset[str]:
     """The letters that a font has as outlines."""
+    from matplotlib.ft2font import FT2Font
+
     try:
         font = FT2Font(path)
         return frozenset(map(chr, font.get_charmap())) if font.scalable else frozenset()
@@ -101,6 +110,9 @@ def missing_letters_silent() -> Iterator[None]:
 
 @cache
 def _renderer() -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     return FigureCanvasAgg(Figure(dpi=DPI)).get_renderer()
 
 
@@ -117,6 +129,8 @@ class Letters:
         self._widths: dict[tuple[str, float, bool], float] = {}
 
     def font(self, size: float, bold: bool = False) -> FontProperties:
+        from matplotlib.font_manager import FontProperties
+
         return FontProperties(family=self.families, size=size * 72 / PIXELS, weight="bold" if bold else "normal")
 
     def width(self, text: str, size: float, bold: bool = False) -> float:

@@ -1,5 +1,7 @@
 """The view of pointing: sets of points drawn with the answer and the true one, and the attention of each step."""
 
+from __future__ import annotations
+
 import os
 import re
 from argparse import Namespace
@@ -7,17 +9,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, nan, pi, sin
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zoo.data.points.batch import PointSpec
 from zoo.data.points.readers import KINDS, OUTPUT, read_sets
 from zoo.errors import DataError
-from zoo.tasks.pointing import ExaminedPointing, Pointing, PointingPrediction
+from zoo.predicting.pointing import ExaminedPointing, PointingPrediction
 from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Rows
 from zoo.visualize.drawing import TINY, Drawing, Key, Point
 from zoo.visualize.view import Pictures, View
+
+if TYPE_CHECKING:
+    from zoo.tasks.pointing import Pointing
 
 POINTS = Key("answers", "answer", "Points are counted from 1, in the order in which they were read.")
 TARGET = Key("targets", "true answer")

@@ -7,9 +7,9 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from zoo.data.trees.builder import SPACY, builds
+from zoo.predicting.relatedness import ExaminedPair, RelatednessPrediction
+from zoo.predicting.trees import ReadTree
 from zoo.printable import shown
-from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
-from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head, Note, Rows
 from zoo.visualize.tree_view import TreeView
 from zoo.visualize.trees.drawing import Tree, page_keys

@@ -7,8 +7,8 @@ from typing import Any
 
 from zoo.errors import DataError
 from zoo.files import lines_for, make_folder
+from zoo.predicting.translation import ExaminedTranslation, TranslationPrediction
 from zoo.printable import shown
-from zoo.tasks.translation import ExaminedTranslation, TranslationPrediction
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, ranking
 from zoo.visualize.drawing import Key
 from zoo.visualize.view import View, beginning, ranked

@@ -3,9 +3,9 @@
 from typing import Any
 
 from zoo.data.trees.builder import builds
+from zoo.predicting.tree_classification import ExaminedTree, TreePrediction
+from zoo.predicting.trees import ReadTree
 from zoo.printable import shortened, shown
-from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
-from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head
 from zoo.visualize.tree_view import TreeView
 from zoo.visualize.trees.drawing import Tree, page_keys

@@ -11,7 +11,7 @@ from zoo.data.trees.builder import GRAMMAR, SPACY, TreeBuilder, builds
 from zoo.data.trees.encoding import TreeReading
 from zoo.data.trees.tree import BUILDERS
 from zoo.errors import ConfigError
-from zoo.tasks.trees import ReadTree
+from zoo.predicting.trees import ReadTree
 from zoo.visualize.view import View
 
 CHOICE, LIMIT = "--trees chooses another", "data.text.max_words of the training data"

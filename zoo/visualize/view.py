@@ -26,6 +26,7 @@ from zoo.visualize.renderers.terminal import Printed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from zoo.predicting import Predicting
     from zoo.tasks import Task
 
 Pictures: TypeAlias = "Mapping[str, Callable[[], Figure]]"  # Functions that draw pictures of a whole split, by name
@@ -198,7 +199,7 @@ def beginning(text: str) -> str:
     return " ".join(words[: ends[-1]] if ends else words)
 
 
-def view_of(task: Task | type[Task]) -> View:
+def view_of(task: Predicting | type[Predicting]) -> View:
     """Return the view of a task. Raises ConfigError if the task has none, or one that cannot be imported."""
     cls = task if isinstance(task, type) else type(task)
     dotted = getattr(cls, "view", None)

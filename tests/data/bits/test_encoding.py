@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from tests.data.bits.goals import KINDS, first, stream
-from zoo.data.bits.associative_recall import AssociativeRecall
-from zoo.data.bits.copy_bits import Copy
-from zoo.data.bits.dynamic_ngrams import DynamicNgrams
 from zoo.data.bits.encoding import BitEncoder, BitLine, batch_of
-from zoo.data.bits.priority_sort import PrioritySort
-from zoo.data.bits.repeat_copy import RepeatCopy
+from zoo.data.bits.goals.associative_recall import AssociativeRecall
+from zoo.data.bits.goals.copy_bits import Copy
+from zoo.data.bits.goals.dynamic_ngrams import DynamicNgrams
+from zoo.data.bits.goals.priority_sort import PrioritySort
+from zoo.data.bits.goals.repeat_copy import RepeatCopy
 from zoo.errors import CheckpointError, DataError
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from zoo.data.bits.associative_recall import AssociativeRecall
-from zoo.data.bits.copy_bits import Copy
-from zoo.data.bits.dynamic_ngrams import DynamicNgrams
-from zoo.data.bits.priority_sort import PrioritySort
-from zoo.data.bits.repeat_copy import RepeatCopy
+from zoo.data.bits.goals.associative_recall import AssociativeRecall
+from zoo.data.bits.goals.copy_bits import Copy
+from zoo.data.bits.goals.dynamic_ngrams import DynamicNgrams
+from zoo.data.bits.goals.priority_sort import PrioritySort
+from zoo.data.bits.goals.repeat_copy import RepeatCopy
 
 COPY, REPEAT = Copy(2), RepeatCopy(2, (1, 3))
 RECALL, NGRAMS, SORT = AssociativeRecall(2, 1), DynamicNgrams(1), PrioritySort(2, 2)

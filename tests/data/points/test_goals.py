@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
+from zoo.data.points.geometry import length
 from zoo.data.points.goals import GOALS, hull, incentres, local_search, order, tour, triangulation
 from zoo.data.points.goals.local_search import CHANGES, SearchProgress, improved, inserted, lengths, short
 from zoo.data.points.goals.tour import shortest
 from zoo.data.points.sets import problem
-from zoo.metrics.geometry import length
 
 SETS = [np.random.default_rng(seed).random((size, 2)) for seed, size in enumerate([3, 4, 5, 6, 8, 10, 20, 50] * 3)]
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count
 from zoo.data.batch import Batch, Spec, derived
 from zoo.data.inputs import Inputs, mask, numbers
 
@@ -16,11 +17,11 @@ class BitSpec(Spec):
 
     limits = ("groups",)
 
-    in_width: int
+    in_width: Count
     """Input channels of each step: bits, delimiters, and numbers such as a count or a priority."""
-    out_width: int
+    out_width: Count
     """Output bits of a step."""
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ("all",)
     """Names of the parts of the test, such as `length20`."""
 
     def inputs(self) -> Inputs:

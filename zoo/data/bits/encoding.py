@@ -29,6 +29,7 @@ class BitEncoder(Encoder):
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
+        self.takes = goal.form.format(**vars(goal))
 
     def __call__(self, inputs: Sequence[str | BitLine]) -> BitBatch:
         if not inputs:
@@ -44,9 +45,8 @@ class BitEncoder(Encoder):
                 raise DataError("the line is empty")
             return self.goal.parse(line.text)
         except DataError as error:
-            form = self.goal.form.format(**vars(self.goal))
             place = f"{line.where}, {line.text!r}" if line.where else repr(line.text)
-            raise DataError(f"{place}: {error}; a sequence is typed as {form}") from error
+            raise DataError(f"{place}: {error}; a sequence is typed as {self.takes}") from error
 
     def state(self) -> dict[str, Any]:
         return {"goal": name_of(type(self.goal)), **asdict(self.goal)}  # type: ignore[call-overload]

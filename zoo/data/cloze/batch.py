@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec, derived
 from zoo.data.inputs import Inputs, ids, mask
 from zoo.layers.packing import Packing, distinct, places
@@ -42,12 +43,12 @@ class Shown(NamedTuple):
 class ClozeSpec(Spec):
     """Documents of words, a sentence with a blank, and candidates for the blank that are in the document."""
 
-    vocabulary_size: int
+    vocabulary_size: Count
     """Rows of the word embedding: padding, unknown words, the blank, and the words of training."""
-    blank: int
+    blank: Natural
     """The id of the blank in a query."""
-    padding: int = 0
-    unknown: int = 1
+    padding: Natural = 0
+    unknown: Natural = 1
 
     def inputs(self) -> Inputs:
         document, query = ("batch", "document"), ("batch", "query")

@@ -48,6 +48,7 @@ class ClozeEncoder(TableEncoder):
     """Questions to batches. A question is a `ClozeQuestion`, whose answer is ignored, or a line that `parse_line`
     reads."""
 
+    takes = "a text with XXXXX in place of the missing word, or a ClozeQuestion"
     options = ClozeTextOptions
     raw = pa.schema(
         {

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import datasets
-
 from zoo.data.cache import write_new
 from zoo.data.cloze.batch import BLANK, ClozeQuestion
 from zoo.data.rows import BadRows, Lines, decode_file, guarded, line_of, parsed_lines, reading
@@ -139,6 +137,8 @@ def write_cbt(source: Source, folder: Path, kind: str, bad: BadRows) -> list[Pat
 
 
 def _texts(source: Source, split: str, name: str, bad: BadRows) -> Iterator[str]:
+    import datasets
+
     with datasets.utils.tqdm(source.splits[split](bad), desc=name, unit=" questions", delay=2) as questions:
         written = False
         for question in questions:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec, derived
 from zoo.data.inputs import Inputs, ids, mask
 from zoo.layers.packing import Packing, distinct, places
@@ -14,12 +15,12 @@ from zoo.layers.packing import Packing, distinct, places
 class DocumentSpec(Spec):
     """Documents of sentences of words, each with one class."""
 
-    vocabulary_size: int
+    vocabulary_size: Count
     """Rows of the word embedding, the padding and unknown words included."""
     classes: tuple[str, ...]
     """Names of the classes, in the order of the logits."""
-    padding: int = 0
-    unknown: int = 1
+    padding: Natural = 0
+    unknown: Natural = 1
 
     @property
     def num_classes(self) -> int:

@@ -1,11 +1,12 @@
 """From documents to batches: texts become sentences of words, words become ids, and ids are padded."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import datasets
 import pyarrow as pa
 from torch import Tensor
 
@@ -17,6 +18,9 @@ from zoo.data.stored import values_of
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import clean, split_sentences, split_text
+
+if TYPE_CHECKING:
+    import datasets
 
 FEW = 1000  # With fewer training documents, a word that occurs twice is frequent
 SENTENCES, FLAGS = pa.list_(pa.list_(pa.string())), pa.list_(pa.list_(pa.bool_()))
@@ -33,6 +37,7 @@ class DocumentTextOptions(SentenceOptions):
 class DocumentEncoder(TableEncoder):
     """Texts, or generated sentences of words, to batches of documents."""
 
+    takes = "a document as text"
     options = DocumentTextOptions
     raw = pa.schema({"text": pa.string(), "sentences": SENTENCES, "evidence": FLAGS, "label": pa.string()})
     given = ("text",)

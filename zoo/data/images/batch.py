@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count, Natural
 from zoo.data.batch import Spec, WritingBatch, derived
 from zoo.data.inputs import Inputs, numbers, pixels
 
@@ -18,26 +19,26 @@ class ImageSpec(Spec):
 
     limits = ("longest_target",)
 
-    channels: int
+    channels: Count
     """C of an image in a batch: 3 for pixels, else the width of the features."""
-    height: int
+    height: Count
     """H of an image in a batch."""
-    width: int
+    width: Count
     """W of an image in a batch."""
-    target_size: int
+    target_size: Count
     """Rows of the word embedding and scores per target position, with the special tokens."""
-    longest_target: int
+    longest_target: Natural
     """Tokens of the longest caption, with its end."""
     grid: tuple[int, int] = (14, 14)
     """Rows and columns of cells that can be attended. Cell (i, j) is centred at ((i + 1/2) / rows, (j + 1/2) / columns)
     of the image, for any encoder."""
     encoded: bool = False
     """Whether a batch holds features instead of pixels: C numbers for each of H = rows by W = columns cells."""
-    padding: int = 0
-    unknown: int = 1
-    begin: int = 2
+    padding: Natural = 0
+    unknown: Natural = 1
+    begin: Natural = 2
     """The input of a decoder before the first word; never predicted."""
-    end: int = 3
+    end: Natural = 3
     """The last token of every caption."""
 
     def inputs(self) -> Inputs:

@@ -12,10 +12,10 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor
-from torchvision.transforms.v2 import functional as v2
 
 from zoo.data.images.options import PictureOptions
 from zoo.data.rows import some
@@ -121,7 +121,7 @@ def _decode_image(image: Image.Image, largest: int, side: int | None) -> Tensor:
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, WHITE), image)
-    return v2.pil_to_tensor(image if image.mode == "RGB" else image.convert("RGB"))
+    return torch.from_numpy(np.array(image if image.mode == "RGB" else image.convert("RGB"))).permute(2, 0, 1)
 
 
 def _reduced(image: Image.Image, factor: int) -> Image.Image:
@@ -202,7 +202,8 @@ def fit(pixels: Tensor, options: PictureOptions, frame: Frame) -> Tensor:
     """(3, H, W) of pixels (3, h, w), both uint8, scaled and cropped."""
     high, wide = options.sides
     if tuple(pixels.shape[1:]) != (frame.height, frame.width):
-        pixels = v2.resize(pixels, [frame.height, frame.width], antialias=True)
+        size = [frame.height, frame.width]
+        pixels = F.interpolate(pixels[None], size, mode="bilinear", align_corners=False, antialias=True)[0]
     if (high, wide) != (frame.height, frame.width):
         pixels = pixels[:, frame.top : frame.top + high, frame.left : frame.left + wide]
     return (pixels.flip(2) if frame.mirrored else pixels).contiguous()

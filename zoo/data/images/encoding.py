@@ -1,14 +1,15 @@
 """Converts images with captions to batches, and ids back to captions."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import torch
@@ -25,6 +26,9 @@ from zoo.data.stored import values_of
 from zoo.data.table_encoder import WritingEncoder
 from zoo.data.text.vocabulary import BEGIN, WRITTEN_SPECIAL, Vocabulary
 
+if TYPE_CHECKING:
+    import datasets
+
 LETTER = re.compile(r"\w")
 WORDS = "ids"  # The name of the part that is written
 
@@ -32,6 +36,7 @@ WORDS = "ids"  # The name of the part that is written
 class ImageCaptionEncoder(WritingEncoder):
     """Converts images, with or without captions, to batches, and ids to captions."""
 
+    takes = "an image: a path, a PIL image, or an array of bytes (H, W, 3)"
     options = CaptionTextOptions
     raw = pa.schema(
         {

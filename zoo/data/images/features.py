@@ -14,7 +14,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
-import datasets
 import numpy as np
 import torch
 from filelock import FileLock
@@ -24,7 +23,7 @@ from torch.utils.data import DataLoader
 from zoo.data.cache import fingerprint
 from zoo.data.images.batch import ImageSpec
 from zoo.data.images.pictures import Pictures, StoredPictures
-from zoo.dotted import class_at
+from zoo.dotted import built
 from zoo.errors import ConfigError, DataError
 from zoo.values import below_key
 
@@ -84,11 +83,10 @@ class FrozenEncoder:
 
     def _built(self) -> nn.Module:
         spec = ImageSpec(3, *self.sides, target_size=1, longest_target=1, grid=self.grid)
-        options = {key: value for key, value in self.encoder.items() if key != "_target_"}
         try:
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(SEED)  # unlike torch.manual_seed, it leaves CUDA's generator alone
-                network = class_at(self.encoder["_target_"], nn.Module)(spec, **options)
+                network: Any = built(self.encoder, nn.Module, spec)
         except ConfigError as error:
             raise ConfigError(below_key(KEY, str(error))) from error
         except (KeyError, TypeError) as error:
@@ -204,6 +202,8 @@ def _link(root: Path, facts: Mapping[str, Any]) -> Path:
 
 def _fill(file: Path, pictures: Pictures, encoder: FrozenEncoder, workers: int) -> None:
     """Append the missing features."""
+    import datasets
+
     count = len(pictures)
     size = 2 * int(np.prod(encoder.shape))  # bytes of one picture
     done = min(count, file.stat().st_size // size) if file.exists() else 0

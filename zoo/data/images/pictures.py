@@ -1,14 +1,15 @@
 """The pictures of a prepared data set, which are stored arrays or files that a batch reads, and their captions."""
 
+from __future__ import annotations
+
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import torch
@@ -23,6 +24,9 @@ from zoo.data.notes import key
 from zoo.data.sources import identity
 from zoo.data.stored import StoredSplit, numbers_of
 from zoo.errors import DataError
+
+if TYPE_CHECKING:
+    import datasets
 
 PIXELS, FILES = "pixels.bin", "files.json"
 KEYED = 2**16  # Bytes of a file that distinguish it from others of its size

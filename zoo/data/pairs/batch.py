@@ -6,6 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count, Natural
 from zoo.data.batch import Spec, WritingBatch, derived
 from zoo.data.inputs import Inputs, ids, mask
 from zoo.layers.packing import Packing, without_end
@@ -17,21 +18,21 @@ class PairSpec(Spec):
 
     limits = ("longest_source", "longest_target")
 
-    source_size: int
+    source_size: Count
     """Rows of the source embedding, the special tokens included."""
-    target_size: int
+    target_size: Count
     """Rows of the target embedding and scores of a target position, the special tokens included."""
-    longest_source: int
+    longest_source: Natural
     """Tokens of the longest source, its end included."""
-    longest_target: int
+    longest_target: Natural
     """Tokens of the longest target, its end included."""
     shared: bool = False
     """Whether both sides have one vocabulary, so that they may share an embedding."""
-    padding: int = 0
-    unknown: int = 1
-    begin: int = 2
+    padding: Natural = 0
+    unknown: Natural = 1
+    begin: Natural = 2
     """The input of a decoder before the first target token; it is never predicted."""
-    end: int = 3
+    end: Natural = 3
     """The last token of every source and every target."""
 
     def inputs(self) -> Inputs:

@@ -37,6 +37,7 @@ def _side(name: str) -> Words:
 class PairEncoder(WritingEncoder):
     """Sources, with or without their targets, to batches."""
 
+    takes = "a source text"
     options = PairTextOptions
     raw = pa.schema({**{f"{side}_text": pa.string() for side in SIDES}, **dict.fromkeys(LINKS, NUMBERS)})
     given = ("source_text",)

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from zoo.arguments import Count, Natural
 from zoo.data.batch import Spec, WritingBatch, derived
 from zoo.data.inputs import Inputs, mask, numbers
 from zoo.layers.packing import Packing
@@ -22,24 +23,24 @@ class PointSpec(Spec):
 
     limits = ("longest", "longest_target", "groups", "solved")
 
-    width: int
+    width: Count
     """Coordinates of a point."""
-    longest: int
+    longest: Natural
     """Points of the largest set that the data has; a fixed vocabulary of positions has an entry for each."""
-    longest_target: int
+    longest_target: Natural
     """Tokens of the longest target, its end included."""
     goal: str
     """The goal: hull, triangulation, tour or order; see `zoo.data.points.goals`."""
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ("all",)
     """Names of the parts of the test, such as the numbers of points."""
     solved: bool = True
     """Whether the sets of training have their targets."""
-    padding: int = 0
-    begin: int = 1
+    padding: Natural = 0
+    begin: Natural = 1
     """First input of a decoder; it is never predicted."""
-    end: int = 2
+    end: Natural = 2
     """The last token of every target."""
-    first: int = 3
+    first: Natural = 3
     """The pointer at the first point."""
 
     def inputs(self) -> Inputs:

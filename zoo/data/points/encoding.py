@@ -1,9 +1,11 @@
 """Encodes sets of points as batches; streams, files and prediction use the same encoder."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, repeat
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +20,11 @@ from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.sets import PointSet, into_unit_square, near_the_origin, problem, table
 from zoo.data.stored import list_array, offsets
-from zoo.data.streams import Made
 from zoo.data.table_encoder import TableEncoder
 from zoo.errors import DataError, one_of
+
+if TYPE_CHECKING:
+    from zoo.data.streams import Made
 
 NUMBERS = pa.list_(pa.int32())
 
@@ -37,6 +41,7 @@ class PointEncoder(TableEncoder):
     """Sets to batches by the rules of the training data: sets inside the unit square stay where they are, others are
     moved and scaled into it."""
 
+    takes = "a set of points, an array (n, 2) or a list of (x, y)"
     options = NoText
     raw = pa.schema(
         {

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec, derived
 from zoo.data.inputs import Inputs, ids, mask
 from zoo.data.stories.story import Shown
@@ -19,15 +20,15 @@ from zoo.layers.packing import Padded
 class StorySpec(Spec):
     """Stories of sentences of words, with questions that are answered by one entry of the vocabulary."""
 
-    vocabulary_size: int
+    vocabulary_size: Count
     """Rows of the word embedding: padding, unknown words, the words of stories and questions, and the answers. A list
     with commas is one answer."""
-    longest_sentence: int
+    longest_sentence: Natural
     """Words of the longest training sentence or question, by which position encodings are scaled."""
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...] = ("all",)
     """Names of the tasks, by number."""
-    padding: int = 0
-    unknown: int = 1
+    padding: Natural = 0
+    unknown: Natural = 1
 
     def inputs(self) -> Inputs:
         words, question = ("batch", "sentences", "words"), ("batch", "question_words")

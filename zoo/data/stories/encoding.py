@@ -54,6 +54,7 @@ class StoryEncoder(TableEncoder):
     become the parts `story` and `question` when it is read.
     """
 
+    takes = "a story and its question as text, 'Mary went home. Where is Mary?', or a StoryQuestion"
     options = StoryTextOptions
     raw = pa.schema(
         {

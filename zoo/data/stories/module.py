@@ -164,7 +164,8 @@ class StoryData(TableData):
             for word in {*counts, *answers}
             if counts[word] >= least or word in answers
         }
-        encoder.by_name = dict.fromkeys(encoder.vocabulary_names, Vocabulary.of_counts(kept))
+        (name,) = encoder.vocabulary_names
+        encoder.by_name = {name: encoder.continued(name, Vocabulary.of_counts(kept))}
         if not self.every_answer:
             splits |= {name: _answerable(name, split, encoder.vocabulary, self._bad) for name, split in splits.items()}
 

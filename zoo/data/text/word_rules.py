@@ -5,17 +5,14 @@ Both tokenizers rewrite a whole sentence by a sequence of dozens of substitution
 one piece between blanks. So a text is split at its blanks, each distinct piece is tokenized once, in a context that
 represents its neighbours, and its tokens are cached. The few rules that look further, at the end of a sentence or at
 the word after an abbreviation, are part of the cache key. The Treebank's words of plain pieces come from one compiled
-pattern; unusual pieces are left to the library.
+pattern; unusual pieces are left to the library, which is imported when the first one occurs.
 """
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain, pairwise
 from typing import Any
-
-from nltk.tokenize import NLTKWordTokenizer
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 REMEMBERED = 2**17  # Pieces of text whose tokens are kept, per kind of tokenizer and process
 LONG = 60  # The most letters of a piece that is kept
@@ -96,7 +93,9 @@ _at_end = _Pieces(partial(_treebank_piece, last=True))
 
 
 @cache
-def _nltk() -> NLTKWordTokenizer:
+def _nltk() -> Any:
+    from nltk.tokenize import NLTKWordTokenizer
+
     return NLTKWordTokenizer()
 
 
@@ -173,10 +172,16 @@ class Punkt:
     """
 
     def __init__(self, abbreviations: set[str], sentence_starters: set[str]) -> None:
+        self._abbreviations, self._starters = abbreviations, sentence_starters
+
+    @cached_property
+    def _ends(self) -> Callable[[str], bool]:
+        """NLTK's decision for a mark with the word before and what follows."""
+        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
         parameters = PunktParameters()
-        parameters.abbrev_types, parameters.sent_starters = abbreviations, sentence_starters
-        self._abbreviations = abbreviations
-        self._ends = lru_cache(2**16)(PunktSentenceTokenizer(parameters).text_contains_sentbreak)
+        parameters.abbrev_types, parameters.sent_starters = self._abbreviations, self._starters
+        return lru_cache(2**16)(PunktSentenceTokenizer(parameters).text_contains_sentbreak)
 
     def split(self, text: str) -> list[str]:
         """The sentences of a text that begins and ends with a letter or a mark, as `PunktSentenceTokenizer.tokenize`
@@ -227,6 +232,8 @@ class Punkt:
             yield text[piece : before.start()], before
 
     def _is_end(self, word: str, mark: re.Match[str]) -> bool:
+        if not word and mark["next"]:  # between blanks
+            return True
         if word.isalpha():
             if mark[0] != ".":
                 return True

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec
 from zoo.layers.trees.forest import Forest
 
@@ -22,16 +23,16 @@ NO_LABEL = -1  # Label of a node without a label
 class TreeSpec(Spec):
     """Trees over the words of sentences."""
 
-    vocabulary_size: int
+    vocabulary_size: Count
     """Rows of the word embedding, including padding and unknown words."""
-    arity: int
+    arity: Natural
     """The most children of a node."""
     binary: bool
     """Whether each node is a word without children, or has two children and no word."""
     words_inside: bool
     """Whether a node with children may have a word, too."""
-    padding: int = 0
-    unknown: int = 1
+    padding: Natural = 0
+    unknown: Natural = 1
 
 
 @dataclass(frozen=True, kw_only=True)

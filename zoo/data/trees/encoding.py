@@ -128,6 +128,7 @@ class TreeReading(TableEncoder):
 class TreeEncoder(TreeReading):
     """Turns lines, in brackets or as plain text, into a batch of trees."""
 
+    takes = "a tree in brackets, or a sentence as text"
     raw = pa.schema(
         {**COLUMNS, "label": pa.list_(pa.string()), "evidence": pa.list_(pa.bool_()), "root": pa.string(), **FACTS}
     )
@@ -151,6 +152,7 @@ class TreeEncoder(TreeReading):
 class TreePairEncoder(TreeReading):
     """Turns pairs of lines into a batch of pairs of trees."""
 
+    takes = "a pair (first, second) of sentences as text, or of trees in brackets"
     raw = pa.schema({**COLUMNS, "score": pa.float64(), **FACTS})
     parts = (*PARTS, Number("score", kind=np.float32))
 

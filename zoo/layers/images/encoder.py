@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from zoo.dotted import class_at
+from zoo.dotted import built
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Mean and deviation of red, green and blue over ImageNet, with which every encoder normalises pixels."""
@@ -68,5 +68,4 @@ class ImageEncoder(nn.Module, ABC):
 def image_encoder(encoder: Mapping[str, Any], spec: Images) -> ImageEncoder:
     """The encoder that a plain dict describes: its class as `_target_`, and its arguments besides the spec. Raises
     CheckpointError if the class does not exist or is not an `ImageEncoder`."""
-    options = {str(key): value for key, value in encoder.items() if key != "_target_"}
-    return class_at(encoder["_target_"], ImageEncoder)(spec, **options)
+    return built(encoder, ImageEncoder, spec)

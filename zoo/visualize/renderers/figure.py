@@ -14,7 +14,6 @@ from zoo.printable import shortened
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Drawing, Raster, Shape, mixed
 from zoo.visualize.letters import Letters
-from zoo.visualize.renderers.canvas import painted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +25,8 @@ FOOT_LINE, LONGEST_NOTE = 21, 800
 
 def draw(blocks: Sequence[Block]) -> Figure:
     """Return the picture of the blocks, as wide as the widest of them and as high as they need."""
+    from zoo.visualize.renderers.canvas import painted
+
     letters, room, width = Letters(), -1.0, NARROWEST - 2.0 * MARGIN
     while room < width:  # the first pass finds the widest block
         room = width

@@ -9,11 +9,10 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader
 from rich.cells import cell_len
 
 from zoo.printable import shortened, shown
-from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Drawn, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Columns, Drawn, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import PALETTE, STYLES, THEME, Drawing, Raster
 
 TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30  # Pixels of a line of facts and around them; letters of a line
@@ -26,8 +25,14 @@ def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> s
     blocks = [block for answer in answers if answer for block in flat(answer)]
     choice = any(isinstance(block, Passage) and block.choice and block.shades() for block in blocks)
     about = " ".join([about, *dict.fromkeys(key.long for block in blocks for key in block.keys if key.long)])
-    template = _templates().get_template("page.html")
-    return template.render(title=title, about=about, answers=answers, weighings=WEIGHINGS if choice else {})
+    return template("page.html").render(
+        title=title, about=about, answers=answers, weighings=WEIGHINGS if choice else {}
+    )
+
+
+def template(name: str) -> Any:
+    """Return a template of this folder, with the colours of the theme."""
+    return _templates().get_template(name)
 
 
 @singledispatch
@@ -38,16 +43,18 @@ def html(block: Block) -> str:
 
 def macro(name: str, *given: Any) -> str:
     """Return the HTML that a macro of blocks.html makes."""
-    return str(getattr(_templates().get_template("blocks.html").module, name)(*given))
+    return str(getattr(template("blocks.html").module, name)(*given))
 
 
-for kind in (Beside, Drawn, Grid, Head, Note, Passage, Rows):
+for kind in (Beside, Columns, Drawn, Grid, Head, Note, Passage, Rows):
     html.register(kind, partial(macro, kind.__name__))
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> Any:
     """The templates; they escape all texts."""
+    from jinja2 import Environment, PackageLoader  # late, since most answers are for the terminal
+
     made = Environment(
         loader=PackageLoader("zoo.visualize", "renderers"),
         autoescape=True,

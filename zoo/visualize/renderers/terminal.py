@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from zoo.printable import shown
-from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.blocks import Block, Classes, Columns, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import mixed
 
 WIDTH = 100  # Letters per line without a terminal
@@ -191,6 +191,23 @@ def _(block: Rows, screen: Screen) -> Iterator[RenderableType]:
         first.stylize("dim")
         table.add_row(first, *others)
     yield table
+
+
+@lines.register
+def _(block: Columns, screen: Screen) -> Iterator[RenderableType]:
+    table = Table.grid("", *(Column(justify="right") for _ in block.titles), padding=(0, 2))
+    table.add_row("", *(Text(shown(title), "dim") for title in block.titles))
+    for r, (name, *values) in enumerate(block.rows):
+        cells = (_best(shown(value), (r, c) in block.best, screen.colour) for c, value in enumerate(values))
+        table.add_row(Text(shown(name), "dim"), *cells)
+    yield Text()
+    yield table
+    if block.best and not screen.colour:
+        yield Text("* best", "dim")
+
+
+def _best(text: str, best: bool, colour: bool) -> Text:
+    return Text(f"{'*' * (best and not colour)}{text}", "bold green" if best else "")
 
 
 @lines.register

@@ -11,8 +11,8 @@ from rich.style import Style
 from rich.table import Column, Table
 from rich.text import Text
 
+from zoo.predicting.trees import ReadTree
 from zoo.printable import shortened, shown
-from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import UNKNOWN, Block, Drawn, Note
 from zoo.visualize.drawing import NORMAL, SMALL, Drawing, Key, Shape, Spot
 from zoo.visualize.letters import Letters

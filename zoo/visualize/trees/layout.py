@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
 
-from zoo.tasks.trees import ReadTree
+from zoo.predicting.trees import ReadTree
 
 LONGEST_PHRASE = 12  # Words of a phrase that are shown
 STRONG, TIMES_EVEN = 0.15, 4

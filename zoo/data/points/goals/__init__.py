@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, Delaunay
 
 from zoo.data.points.goals import tour
 
@@ -37,6 +36,8 @@ class Goal(NamedTuple):
 def hull(points: NDArray[Any]) -> list[int]:
     """The corners of the hull of (n, 2) points counter-clockwise, from the one that is read first. A point between two
     corners is not a corner. The points must not all lie on a line."""
+    from scipy.spatial import ConvexHull  # late, since predictions need no targets
+
     corners = ConvexHull(points).vertices.tolist()  # counter-clockwise, from any of them
     first = corners.index(min(corners))
     return corners[first:] + corners[:first]
@@ -46,6 +47,8 @@ def triangulation(points: NDArray[Any]) -> list[int]:
     """The corners of all triangles of (n, 2) points. A triangle's corners are in the order in which they are read;
     triangles are sorted by their incentres, left to right, then upwards. The points must not all lie on a line. If four
     or more points lie on a circle with no point inside, this is one of several triangulations."""
+    from scipy.spatial import Delaunay
+
     triangles = np.sort(Delaunay(points).simplices, 1)  # (m, 3)
     by_incentre = np.lexsort(incentres(points[triangles]).T[::-1])
     return triangles[by_incentre].ravel().tolist()

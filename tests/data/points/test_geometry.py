@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from zoo.metrics.geometry import area, is_simple, orientation
+from zoo.data.points.geometry import area, is_simple, orientation
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 3.0], [0.0, 3.0]])
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
 
-from zoo.metrics.geometry import Reals, area, is_simple, length, same_polygon, same_tour, triangles
+from zoo.data.points.geometry import Reals, area, is_simple, length, same_polygon, same_tour, triangles
 
 MOST_FAILURES = 0.01
 """With a larger share of polygons that are not simple, the paper prints FAIL instead of the area."""

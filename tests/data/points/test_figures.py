@@ -5,7 +5,7 @@ from math import nan, sqrt
 import numpy as np
 import pytest
 
-from zoo.metrics.pointing import BEST, FIGURES, JUDGES, figure_text, hull, order, tour, triangulation
+from zoo.data.points.figures import BEST, FIGURES, JUDGES, figure_text, hull, order, tour, triangulation
 
 POINTS = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 1.0], [4.0, 4.0], [0.0, 4.0]])
 TRUE = [0, 1, 3, 4]

@@ -1,0 +1,155 @@
+"""Train the included networks and store them. Run: python weights/make.py [NAME ...] [--runs DIR]
+
+Each network is trained by the default command of its task, with fewer units where the default is over the limit of
+1.3 MB. One that misses a bar is not stored. The stored prediction and the stored test score are those of the weights
+after they were rounded to half precision; the score is on 200 examples. tests/run/test_weights.py repeats both.
+"""
+
+import argparse
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import zoo
+from zoo.run.checkpoint import read_checkpoint
+from zoo.run.weights import model_card, write_folder
+
+HERE = Path(__file__).resolve().parent
+EXPECTED = "expected.json"
+LARGEST, ALL = 1_300_000, 12_000_000  # Bytes of one network, and of all
+FEW = "data.sample.test=200"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained, what it has to reach, and an input."""
+
+    command: str
+    """The overrides of train.py."""
+    bars: Mapping[str, float]
+    """The lowest value of each test metric; a negative number -b is an upper bound b."""
+    example: Any
+    """An input as JSON, whose prediction is stored; a path is relative to the folder of the network."""
+
+
+RECIPES = {
+    "han": Recipe(
+        "model=han data=yelp",
+        {"accuracy": 0.98, "attention_recall": 0.7},
+        "The food was lovely. The service was poor.",
+    ),
+    "transformer": Recipe(
+        "model=transformer data=multi30k model.hidden_dim=96 model.layers=2 model.heads=4 model.feedforward_dim=192 "
+        "trainer.max_epochs=10",
+        {"bleu": 85.0},
+        "jan lacht, sobald die katze einschläft.",
+    ),
+    "memn2n": Recipe(
+        "model=memn2n data=babi",
+        {"error": -0.1},
+        "Mary went to the kitchen. John went to the garden. Where is Mary?",
+    ),
+    "aoa_reader": Recipe(
+        "model=aoa_reader data=cbt",
+        {"accuracy": 0.9},
+        "The clock was lost by Viktor. The pearl was smashed by Edgar. Nadia mended the clock. XXXXX broke the pearl.",
+    ),
+    "pointer_net": Recipe(
+        "model=pointer_net data=convex_hull model.embedding_dim=128 model.hidden_dim=128",
+        {"accuracy": 0.8},
+        [[0.1, 0.1], [0.9, 0.2], [0.5, 0.5], [0.8, 0.9], [0.2, 0.8]],
+    ),
+    "ntm": Recipe("model=ntm data=copy_bits", {"exact_length20": 0.95}, "10111101 01001111 11100010"),
+    "show_attend_tell": Recipe(
+        "model=show_attend_tell data=scenes model.hidden_dim=160",
+        {"true": 0.85, "attention_recall": 0.6},
+        "example.png",
+    ),
+    "tree_lstm": Recipe("model=tree_lstm data=sst", {"accuracy_roots": 0.9}, "critics loved this film ."),
+    "tree_lstm_sick": Recipe(
+        "model=tree_lstm data=sick",
+        {"pearson": 0.9},
+        ["the old photo is repaired by a bunny .", "an aged picture is not broken by the rabbit ."],
+    ),
+}
+
+
+def main() -> None:
+    """Make the networks that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=[*RECIPES, []], metavar="NAME", help="by default all")
+    parser.add_argument("--runs", type=Path, default=Path("logs/weights"), help="finished runs here are not repeated")
+    options = parser.parse_args()
+    missed = [name for name in options.names or RECIPES if not make(name, options.runs.resolve() / name)]
+    size = sum(path.stat().st_size for path in HERE.glob("*/*"))
+    print(f"all networks take {size:,} bytes of {ALL:,}")
+    if missed or size > ALL:
+        sys.exit(f"not stored: {', '.join(missed)}" if missed else "the networks take too much room")
+
+
+def make(name: str, run: Path) -> bool:
+    """Train a network, unless its run is finished, and store it. False where a bar is missed."""
+    recipe = RECIPES[name]
+    if not (run / "result.json").is_file():
+        train(recipe.command, run)
+    result = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    result["overrides"] = recipe.command.split()  # without the folder of the run
+    metrics = result["metrics"]
+    for metric, bar in recipe.bars.items():
+        value = metrics[f"test/{metric}"]
+        if (value > -bar) if bar < 0 else (value < bar):
+            print(f"{name}: {metric} is {value:.4f}, and the bar is {abs(bar)}", file=sys.stderr)
+            return False
+    content, folder = read_checkpoint(run / "checkpoints" / "best.ckpt"), HERE / name
+    if name == "show_attend_tell":
+        _draw_example(folder / recipe.example)
+    write_folder(folder, content, model_card(content, result, name))
+    expected = {"input": recipe.example, "prediction": prediction(folder, recipe.example), "metric": scored(name, run)}
+    (folder / EXPECTED).write_text(json.dumps(expected, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    print(f"{name}: {size:,} bytes; {expected['metric']['name']} {expected['metric']['value']:.4f} on 200 examples")
+    if size > LARGEST:
+        shutil.rmtree(folder)
+        print(f"{name}: {size:,} bytes, and the limit is {LARGEST:,}", file=sys.stderr)
+    return size <= LARGEST
+
+
+def train(command: str, run: Path) -> None:
+    """Run train.py from the root of the clone."""
+    words = ["train.py", *shlex.split(command), f"hydra.run.dir={run}"]
+    subprocess.run([sys.executable, *words], check=True, cwd=HERE.parent)
+
+
+def prediction(folder: Path, example: Any) -> Any:
+    """The prediction for an input as plain data."""
+    given = str(folder / example) if isinstance(example, str) and example.endswith(".png") else example
+    return json.loads(json.dumps(zoo.load(folder)([given])[0].to_dict()))
+
+
+def scored(name: str, run: Path) -> dict[str, Any]:
+    """The first bar's metric on 200 examples, and the command that computes it."""
+    recipe, metric = RECIPES[name], next(iter(RECIPES[name].bars))
+    words = [word for word in recipe.command.split() if not word.startswith("trainer.")]
+    command = " ".join(["train=false", f"ckpt_path={name}", *words, FEW])
+    train(f"{command} callbacks=none", run / "few")
+    value = json.loads((run / "few" / "result.json").read_text(encoding="utf-8"))["metrics"][f"test/{metric}"]
+    return {"command": command, "name": metric, "value": value}
+
+
+def _draw_example(path: Path) -> None:
+    """Write the first picture of the generated scenes."""
+    from PIL import Image
+
+    batch = next(iter(zoo.load_data("scenes", sample={"train": 8, "val": 1, "test": 1}).test_dataloader()))
+    path.parent.mkdir(exist_ok=True)
+    Image.fromarray(batch.image[0].permute(1, 2, 0).numpy()).save(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Goals apart from their streams: predictions need the goals alone."""

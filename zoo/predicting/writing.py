@@ -1,0 +1,69 @@
+"""The base of predictions of written sequences: decoding as the run was configured, or by another search."""
+
+from typing import Any, ClassVar
+
+from zoo.data.batch import Spec
+from zoo.decoding import BeamSearch, Decoding, Hypothesis
+from zoo.dotted import class_at
+from zoo.models.output import Output
+from zoo.predicting.predicting import Predicting
+
+RULES = ("min_length", "max_length", "no_repeat_ngram")  # Options of every way of decoding
+
+
+class WritingPredictions(Predicting):
+    """The sequences that any network with `start` and `step` writes (see `zoo.layers.state`)."""
+
+    length_penalty: ClassVar[float] = 0.6
+    """The length penalty of `--beam` where the run was configured for another way of decoding."""
+    spec: Any  # A `Spec` that is a `zoo.objectives.TargetSpec`
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        super().build(spec, encoder)
+        self.decode = self._decoding()(**self._decoding_options())
+
+    def forward(self, batch: Any, *, need_weights: bool = True) -> Output:
+        return self.network(batch, need_weights=need_weights)
+
+    @property
+    def writing(self) -> Any:
+        """The network for decoding. A task with a constraint wraps the network in it (see `zoo.decoding.constraint`).
+        Teacher forcing uses the network without it."""
+        return self.network
+
+    def search(self, beam_size: int | None, nbest: int | None) -> None:
+        """Decode by beam search with these values; where one is None, the run's own is used. Raises ConfigError for
+        values that make no sense."""
+        options = self._decoding_options()
+        if not issubclass(self._decoding(), BeamSearch):
+            options = {"length_penalty": self.length_penalty} | self._rules()
+        count = options.get("nbest", 1) if nbest is None else nbest
+        size = max(options.get("beam_size", 5), count) if beam_size is None else beam_size
+        if nbest is None:
+            count = min(count, max(size, 1))
+        self.decode = BeamSearch(**options | {"beam_size": size, "nbest": count})
+
+    def _decoding(self) -> type[Decoding]:
+        return class_at(self.options["decoding"]["_target_"], Decoding)
+
+    def _decoding_options(self) -> dict[str, Any]:
+        return {key: value for key, value in self.options["decoding"].items() if key != "_target_"}
+
+    def _rules(self) -> dict[str, Any]:
+        """The options of the configured decoding that every other way of decoding has, too."""
+        options = self._decoding_options()
+        return {rule: options[rule] for rule in RULES if rule in options}
+
+    def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
+        return self.decode(self.writing, batch, self.spec)
+
+
+def search_fields(hypothesis: Hypothesis) -> dict[str, Any]:
+    """The fields that all predictions show of a hypothesis. `attention` (T, S) becomes tuples, or None."""
+    weights = hypothesis.alignment
+    return {
+        "log_prob": hypothesis.log_prob,
+        "score": hypothesis.score,
+        "finished": hypothesis.finished,
+        "attention": None if weights is None else tuple(map(tuple, weights.tolist())),
+    }
