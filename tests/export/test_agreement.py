@@ -36,7 +36,7 @@ def given(family: Family, batch: Any) -> dict[str, Any]:
     return {name: getattr(batch, name) for name in family.spec.inputs().tensors}
 
 
-@pytest.mark.parametrize(("model", "family"), cases())
+@pytest.mark.parametrize(("model", "family"), list(cases()))
 def test_a_network_agrees_with_onnxruntime_or_says_why_it_cannot(model: Any, family: Family, tmp_path: Path) -> None:
     torch.manual_seed(1)
     network, inputs = model.cls(family.spec, **shallow(model.arguments)), family.spec.inputs()

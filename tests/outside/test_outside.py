@@ -190,3 +190,14 @@ def test_a_group_that_only_its_task_has(tmp_path, capsys):
     assert launch([*HERE, "+curriculum=easy"], tmp_path) == 2
     assert "curriculum: classification, the task of these data, does not use this group" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_its_network_is_exported(finished, tmp_path, capsys):
+    out = say(capsys, "export", finished, "--out", tmp_path / "onnx", *HERE)
+    assert "network: differs from the network by at most" in out
+    about = json.loads((tmp_path / "onnx" / "manifest.json").read_text(encoding="utf-8"))
+    assert about["graphs"]["network"]["outputs"]["attention_before"]["shape"] == ["batch", "symbols", "symbols"]
+    assert json.loads((tmp_path / "onnx" / "symbols.json").read_text(encoding="utf-8"))["tokens"][:2] == [
+        "<pad>",
+        "<unk>",
+    ]

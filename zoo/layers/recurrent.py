@@ -26,7 +26,7 @@ from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirst
 from zoo.layers.packing import Packing, Padded
 from zoo.layers.walk import scanned
 from zoo.linear import linear
-from zoo.precision import precise_dtype
+from zoo.precision import precise_dtype, without_autocast
 
 KERNELS = ("auto", "loop", "torch")
 RESETS = ("after", "before")
@@ -162,7 +162,7 @@ class _PackedRNN(nn.RNNBase, ABC):
         """Output (R, H) and states (L, R, H) of one time step."""
         self._check_step(x, *states)
         layers: list[tuple[Tensor, ...]] = []
-        with torch.autocast(x.device.type, enabled=False):
+        with without_autocast(x.device):
             output = x.to(self.weight_ih_l0.dtype)
             for layer in range(self.num_layers):
                 if layer:

@@ -4,6 +4,7 @@ Notation: B examples, R of them with a target, T target positions, N real ones, 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import TypeVar
 
 import torch
@@ -103,7 +104,8 @@ def scanned(
         ]
         return kept, [part.clone() for part in seen(tree_unflatten(kept, structure))]
 
-    steps = (x.view(-1, packing.shape[-1], *x.shape[1:]).transpose(0, 1), packing.mask.flatten(0, -2).transpose(0, 1))
+    grid = prod(packing.shape[:-1]), packing.shape[-1]
+    steps = x.view(*grid, *x.shape[1:]).transpose(0, 1), packing.mask.view(grid).transpose(0, 1)
     parts, found = scan(step, parts, steps, reverse=backwards)
     return tuple(part.transpose(0, 1).flatten(0, 1) for part in found), tree_unflatten(parts, structure)
 

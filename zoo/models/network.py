@@ -13,6 +13,7 @@ from zoo.layers.packing import Packing, Padded
 from zoo.layers.state import State, Step
 from zoo.layers.walk import scanned
 from zoo.models.output import Output
+from zoo.precision import without_autocast
 from zoo.values import Checked
 
 FORGET = 2
@@ -89,7 +90,7 @@ class MemoryNetwork(Network):
     def forward(self, batch: Any) -> Output:
         """Logits (B, T, O) of the bits; attention `read` and `write` (B, heads, T, N) to the memory."""
         packing = Packing.of(batch.step_mask)
-        with torch.autocast(batch.inputs.device.type, enabled=False):
+        with without_autocast(batch.inputs.device):
             x = precise_linear(self.input, packing.pack(batch.inputs))
             found, read, write = (
                 self._scanned(x, packing) if isinstance(packing, Padded) else self.run(x, packing.batch_sizes)

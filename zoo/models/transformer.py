@@ -270,6 +270,8 @@ class Transformer(TransformerDecoder):
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
         self.dim, self.neighbourhood = hidden_dim, neighbourhood
+        if neighbourhood is not None:
+            self.not_exported = f"keeps the last {neighbourhood // 2 + 1} tokens, fewer at the first steps"
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
         self.source_positions, self.target_positions = (
