@@ -162,9 +162,7 @@ class TransformerDecoder(WritingNetwork):
     def start(self, batch: WritingBatch) -> State:
         """Encodes the sources, and projects keys and values for every layer, once."""
         source, _ = self.encode(batch, False)
-        # Without padding a step needs no mask. A graph for any batch (`zoo export`) has to keep it.
-        whole = not torch.compiler.is_exporting() and bool(source.mask.all())
-        memory = {} if whole else {"mask": source.mask}
+        memory = {"mask": source.mask}
         hypotheses = {"position": source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)}
         for number, layer in enumerate(self.decoder):
             assert isinstance(layer, Layer)
@@ -179,7 +177,9 @@ class TransformerDecoder(WritingNetwork):
         The state of a layer is the keys and values of the tokens that it can still see, (B, K, t, 2D).
         """
         before, position = state.hypotheses, state.hypotheses["position"]
-        mask = state.memory["mask"][:, None, None] if "mask" in state.memory else None  # (B, 1, 1, S)
+        mask: Tensor | None = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
+        if tokens.device.type == "cpu" and not torch.compiler.is_compiling() and state.memory["mask"].all():
+            mask = None  # without padding there is nothing to mask
         after, attention = {"position": position + 1}, {}
         x = self._embed(self.target_embedding, tokens, self.target_positions(position))  # (B, K, D)
         for number, layer in enumerate(self.decoder):
