@@ -6,6 +6,7 @@ after they were rounded to half precision; the score is on 200 examples. tests/r
 """
 
 import argparse
+import contextlib
 import json
 import shlex
 import shutil
@@ -127,9 +128,9 @@ def train(command: str, run: Path) -> None:
 
 
 def prediction(folder: Path, example: Any) -> Any:
-    """The prediction for an input as plain data."""
-    given = str(folder / example) if isinstance(example, str) and example.endswith(".png") else example
-    return json.loads(json.dumps(zoo.load(folder)([given])[0].to_dict()))
+    """The prediction for an input as plain data. It is made in the folder, since it may name a file."""
+    with contextlib.chdir(folder):
+        return json.loads(json.dumps(zoo.load(folder)([example])[0].to_dict()))
 
 
 def scored(name: str, run: Path) -> dict[str, Any]:
