@@ -197,7 +197,7 @@ def test_its_network_is_exported(finished, tmp_path, capsys):
     assert "network: differs from the network by at most" in out
     about = json.loads((tmp_path / "onnx" / "manifest.json").read_text(encoding="utf-8"))
     assert about["graphs"]["network"]["outputs"]["attention_before"]["shape"] == ["batch", "symbols", "symbols"]
-    assert json.loads((tmp_path / "onnx" / "symbols.json").read_text(encoding="utf-8"))["tokens"][:2] == [
+    assert json.loads((tmp_path / "onnx" / "words.json").read_text(encoding="utf-8"))["tokens"][:2] == [
         "<pad>",
         "<unk>",
     ]
