@@ -94,10 +94,10 @@ def pixels(axes: Axes) -> Given:
 
 
 def _drawn_mask(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    """(B, ...) True at a random prefix of each axis but the first. All of the first row is True."""
+    """(B, ...) True at a random prefix of each axis but the first: all of it in the first row, not all in the last."""
     real = torch.ones(shape[:1], dtype=torch.bool)
     for size in shape[1:]:
         lengths = torch.randint(1, size + 1, real.shape, generator=generator)
-        lengths[0] = size
+        lengths[0], lengths[-1] = size, max(1, size - 1)
         real = (torch.arange(size) < lengths[..., None]) & real[..., None]
     return real

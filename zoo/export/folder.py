@@ -116,14 +116,15 @@ def _checked(graph: Graph, run: Run, network: Any, inputs: Inputs) -> float:
 
 def samples(graph: Graph, network: Any, inputs: Inputs) -> Iterator[dict[str, Tensor]]:
     """Random inputs of a graph, of other sizes than the traced ones; among them batches of one example."""
-    for size in (1, len(inputs.axes) + 2):
-        sizes = dict.fromkeys(inputs.axes, size)
-        if graph.name == "network":
-            yield inputs.drawn(sizes, seed=size)
-        else:
+    every = dict.fromkeys(inputs.axes, 2)
+    for size in (1, len(inputs.axes) + 3):
+        sizes = {**every, "batch": 1} if size == 1 else dict.fromkeys(every, size)
+        if graph.name == "step":
             with evaluating(network):
-                written = Written(network, inputs, sizes, hypotheses=size, steps=size - 1)
-            yield written.start if graph.name == "start" else written.step
+                yield Written(network, inputs, sizes, hypotheses=size, steps=size - 1).step
+        else:
+            yield inputs.drawn(sizes, seed=size)
+            yield inputs.drawn(dict.fromkeys(every, 1))
 
 
 def difference(graph: Graph, run: Run, tensors: dict[str, Tensor]) -> float:
