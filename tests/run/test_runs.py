@@ -81,7 +81,7 @@ def test_a_killed_run_has_its_last_validation(tmp_path, capsys):
 
 
 def test_a_run_is_finished_stopped_or_failed_as_it_ended(tmp_path, capsys, monkeypatch):
-    """A run that goes on in the folder of a stopped one is no longer stopped."""
+    """A stopped run that was resumed in its own folder is listed as finished."""
     step = Classification.training_step
 
     def asked(self, batch, batch_idx):

@@ -174,7 +174,7 @@ def list_models(filter: str = "", task: str | None = None) -> list[str]:
         task: only models that serve this task.
 
     Raises:
-        ConfigError: there is no such task.
+        ConfigError: the task is unknown.
     """
     return _listed(models(), filter, task)
 
@@ -187,7 +187,7 @@ def list_data(filter: str = "", task: str | None = None) -> list[str]:
         task: only data that are for this task.
 
     Raises:
-        ConfigError: there is no such task.
+        ConfigError: the task is unknown.
     """
     return _listed(datasets(), filter, task)
 

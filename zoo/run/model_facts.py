@@ -55,7 +55,7 @@ def model_facts(name: str) -> ModelFacts:
     """Return the facts of a model. Its class is imported for the types of its keys.
 
     Raises:
-        ConfigError: there is no such model; with the nearest name.
+        ConfigError: the model is unknown; the message has the nearest name.
     """
     path = catalogue.model_file(name)
     entry, file = catalogue.models()[name], read_settings(path, "model")

@@ -36,7 +36,7 @@ def read_runs(folder: Path, note: Callable[[str], object]) -> list[Record]:
         note: is called with one line for each run whose files are damaged; such a run is left out.
 
     Raises:
-        ConfigError: there is no such folder, or no run in it.
+        ConfigError: the folder does not exist or has no runs.
     """
     if not folder.is_dir():
         raise ConfigError(f"{folder}: folder not found; give a folder with runs, e.g. zoo runs logs")
