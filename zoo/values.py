@@ -159,6 +159,8 @@ def _phrases(schema: Mapping[str, Any]) -> Iterator[str]:
             yield _between(NUMBER, schema)
         case {"type": "array"}:
             yield _list(schema)
+        case {"type": "object", "additionalProperties": dict(each)} if each:
+            yield f"{GROUP} (each {_either(each)})"
         case {"type": kind}:
             yield from KINDS[kind]
 

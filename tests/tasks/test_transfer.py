@@ -126,6 +126,14 @@ def test_parts_that_cannot_be_chosen_are_refused(freeze: list[str], rates: dict[
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("rate", ["0", "high", "true"])
+def test_a_rate_that_is_not_one_is_refused_before_data_are_prepared(
+    rate: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert launch([f"task.learning_rates={{classifier: {rate}}}"], tmp_path) == 2
+    assert "expected a group of keys (each a number above 0) or null" in capsys.readouterr().err
+
+
 # whole runs
 
 
