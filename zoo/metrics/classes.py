@@ -37,10 +37,10 @@ class Reliability(Metric):
 
     def update(self, probabilities: Tensor, label: Tensor) -> None:
         """Count examples with `probabilities` (B, C) and the true classes `label` (B,)."""
-        confidence, likeliest = probabilities.detach().double().max(1)
-        place = (confidence * self.bins.shape[1]).ceil().long().clamp(min=1) - 1
-        rows = torch.stack([torch.ones_like(confidence), confidence, (likeliest == label).double()])
-        self.bins.index_add_(1, place.clamp(max=self.bins.shape[1] - 1), rows)
+        confidence, likeliest = probabilities.detach().max(1)
+        place = (confidence * self.bins.shape[1]).ceil().long().clamp(1, self.bins.shape[1]) - 1
+        rows = torch.stack([torch.ones_like(confidence), confidence, likeliest == label])
+        self.bins.index_add_(1, place, rows.double())
 
     def compute(self) -> Tensor:
         """(3, M) of each bin: the number of examples, the sum of their confidences, and how many are right."""

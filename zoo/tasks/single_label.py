@@ -74,6 +74,15 @@ class SingleLabel(Deciding, Scoring):
         self.class_weight: Tensor | None
         self.register_buffer("class_weight", None, persistent=False)
 
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        super().check(cfg, model)
+        if cfg.train and cfg.task.get("threshold") == BEST_F1 and cfg.trainer.get("limit_val_batches") == 0:
+            raise ConfigError(
+                "task.threshold=f1: a validation chooses it, and trainer.limit_val_batches=0 leaves validation out; "
+                "remove one of the two keys"
+            )
+
     # building
 
     def build(self, spec: Spec, encoder: Any) -> None:
