@@ -20,7 +20,7 @@ def test_the_figures_of_each_class_are_those_of_scikit_learn():
 
 
 def reliability(confidences, right):
-    """The bins of examples of two classes, of which the first is the likeliest."""
+    """The bins of examples of two classes. The first one is the likeliest."""
     metric, first = Reliability(), torch.tensor(confidences)
     metric.update(torch.stack([first, 1 - first], 1), torch.tensor([int(not one) for one in right]))
     return metric.compute()

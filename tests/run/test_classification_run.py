@@ -1,4 +1,4 @@
-"""A classifier of documents of which few are of one class: weights, a threshold that is kept, and baselines."""
+"""A classifier for classes of unequal size: weights, a threshold that is kept, and baselines."""
 
 import csv
 import random
@@ -19,7 +19,7 @@ OWN = ["task.class_weights=balanced", "task.threshold=f1", "task.monitor=val/f1"
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """The folder of a run on 96 documents, every sixth of which is of the second class, as its words show."""
+    """The folder of a run on 96 documents. Every sixth is of the second class, as its words show."""
     folder = tmp_path_factory.mktemp("few")
     draw = random.Random(1)
     with (folder / "few.csv").open("w", newline="") as file:

@@ -16,7 +16,7 @@ from zoo.tasks.baselines import CHOICES, DEFAULT, baselines, tfidf
 
 
 def texts(count, seed):
-    """Texts of which the word `good` or `bad` tells the class, but not always; three of four are of class 1."""
+    """Texts whose word `good` or `bad` mostly shows the class; three of four are of class 1."""
     rng = np.random.default_rng(seed)
     labels = (rng.random(count) < 0.75).astype(np.int32)
     signs = np.where(rng.random(count) < 0.3, rng.integers(0, 2, count), labels)
