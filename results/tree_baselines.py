@@ -48,7 +48,7 @@ def main() -> None:
     data.setup()
     if isinstance(data, TreeData):
         splits = {split: sentences(data, split) for split in ("train", "val", "test")}
-        accuracy = np.mean(tfidf(splits)[1] == splits["test"][1])
+        accuracy = float(np.mean(tfidf(splits)[1] == splits["test"][1]))
         model, found = "TF-IDF + logistic regression", {"accuracy_roots": accuracy}
     else:
         shares, scores = overlaps(data)
