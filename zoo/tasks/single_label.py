@@ -89,6 +89,7 @@ class SingleLabel(Deciding, Scoring):
         super().build(spec, encoder)
         self.test_confusion = MulticlassConfusionMatrix(len(self.spec.classes))
         self.test_reliability, self.best_threshold = Reliability(), BestThreshold()
+        self.confusion: Tensor | None = None  # (C, C) counts of the last test, by true class and predicted class
         self._undecided: list[tuple[Tensor, Tensor]] = []  # Scores and labels of a validation that chooses a threshold
 
     def metrics(self) -> dict[str, Metric]:
@@ -111,7 +112,7 @@ class SingleLabel(Deciding, Scoring):
     def _counts(self) -> Mapping[str, int]:
         """The number of training examples of each class."""
         data = self.trainer.datamodule  # type: ignore[attr-defined]
-        counts = data.describe()["splits"]["train"].get("classes")
+        counts = data.describe()["splits"].get("train", {}).get("classes")
         if counts is None:
             raise ConfigError(
                 f"task.class_weights=balanced: data={data.name} does not count the examples of each class; give the "
@@ -184,13 +185,12 @@ class SingleLabel(Deciding, Scoring):
 
     def facts(self) -> dict[str, Any]:
         """The figures of each class in the test, and the threshold."""
+        if self.confusion is None:  # trainer.limit_test_batches=0
+            return super().facts()
         columns = {name: column.tolist() for name, column in by_class(self.confusion).items()}
         rows = zip(self.spec.classes, *columns.values(), strict=True)
-        return (
-            super().facts()
-            | self.rule()
-            | {"classes": {name: dict(zip(columns, row, strict=True)) for name, *row in rows}}
-        )
+        classes = {name: dict(zip(columns, row, strict=True)) for name, *row in rows}
+        return super().facts() | self.rule() | {"classes": classes}
 
     def remarks(self, metrics: Mapping[str, float]) -> dict[str, str]:
         found = super().remarks(metrics)
