@@ -14,7 +14,7 @@ from zoo.predicting.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Head, Passage, top_words
 from zoo.visualize.drawing import Key
-from zoo.visualize.view import View
+from zoo.visualize.view import Field, View
 
 CUT = " ..."  # The end of a document that `zoo data` has shortened
 WEIGHING = "joint"  # By the share of the attention to the whole document, since candidates share one sum
@@ -53,6 +53,9 @@ class ClozeView(View):
 
     def parse(self, line: str) -> ClozeQuestion:
         return parse_line(line)
+
+    def form(self) -> tuple[Field, ...]:
+        return Field("document", 5), Field(f"query with {BLANK}")
 
     def read_file(self, file: Path) -> list[Any | None]:
         return [*read_file(file)]
