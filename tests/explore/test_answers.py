@@ -51,6 +51,14 @@ def test_all_layers_and_heads_of_a_translation_have_the_mean_that_the_search_rep
         torch.testing.assert_close(one.weights.sum(-1), torch.ones(one.weights.shape[:-1]))
 
 
+def test_the_attention_of_the_query_words_weighs_up_to_that_of_the_reader() -> None:
+    network = Network("aoa_reader")
+    values = network.examples[1]
+    found, (one,) = network.predictor([network.view.entered(values)])[0], network(values).maps
+    weighed = torch.tensor(found.query.weights) @ one.weights.detach()  # equation (10)
+    torch.testing.assert_close(weighed, torch.tensor(found.document.weights), atol=1e-6, rtol=0)
+
+
 def test_a_blank_field_is_named() -> None:
     with pytest.raises(DataError, match="question: this field is empty"):
         Network("memn2n")(["Mary went to the kitchen.", "  "])

@@ -225,6 +225,15 @@ def test_the_keyboard_and_the_pad_enter_an_input_whose_address_holds_it(explorer
     field.send_keys("The lounge was by no means poor.", Keys.SHIFT, Keys.ENTER)
     explorer.wait("return location.search.includes('lounge')")
     explorer.wait(f"return {OPEN}.querySelector('iframe.answer').srcdoc.includes('lounge')")
+    drop = f"""
+        const given = new DataTransfer(), field = {OPEN}.querySelector('textarea');
+        given.items.add(new File(["The host was pretty upsetting.\\n"], "review.txt"));
+        field.dispatchEvent(new DragEvent("drop", {{ dataTransfer: given, bubbles: true }}));
+    """
+    explorer.browser.execute_script(drop)
+    explorer.wait(f"return {OPEN}.querySelector('textarea').value === 'The host was pretty upsetting.'")
+    explorer.wait(f"return {OPEN}.querySelector('button.primary').click() ?? true")
+    explorer.wait("return location.search.includes('upsetting')")
     explorer.tab("Pointing")
     before = explorer.wait(f"return {OPEN}.querySelector('textarea').value")
     pad = explorer.browser.find_element(By.CSS_SELECTOR, "svg.pad")

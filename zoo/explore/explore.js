@@ -33,3 +33,16 @@ document.addEventListener("click", event => {
   const query = event.target.dataset?.copy;
   if (query) navigator.clipboard.writeText(location.origin + location.pathname + query).then(() => { event.target.textContent = "Copied"; });
 });
+
+// a file that is dropped on a field for text becomes its text
+document.addEventListener("dragover", event => {
+  if (event.target.matches?.("textarea")) event.preventDefault();
+});
+
+document.addEventListener("drop", async event => {
+  const file = event.dataTransfer?.files[0];
+  if (!file || !event.target.matches?.("textarea")) return;
+  event.preventDefault();
+  event.target.value = (await file.text()).trim();
+  event.target.dispatchEvent(new Event("input", { bubbles: true }));
+});
