@@ -46,7 +46,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.run": "zoo errors dotted memory signature printable values callbacks data decoding layers.pretrained"
         " models predicting tasks visualize",
         "zoo.export": "zoo errors data.batch data.inputs layers",
-        "zoo.commands": "zoo errors dotted printable files data export run tasks visualize",
+        "zoo.explore": "zoo errors printable run visualize",
+        "zoo.commands": "zoo errors dotted printable files data explore export run tasks visualize",
         "zoo.cli": "zoo errors commands run",
         "zoo.__main__": "cli run",
         "train": "run cli",
@@ -252,7 +253,9 @@ def undeclared(sources: dict[str, str], declared: set[str]) -> set[str]:
 def test_every_import_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     runtime = distributions(project["dependencies"])
-    assert undeclared(SOURCES, runtime) == set()
+    explore = {module: source for module, source in SOURCES.items() if module.startswith("zoo.explore")}
+    assert undeclared(explore, runtime | distributions(project["optional-dependencies"]["explore"])) == set()
+    assert undeclared({module: SOURCES[module] for module in SOURCES.keys() - explore.keys()}, runtime) == set()
     extras = distributions([text for texts in project["optional-dependencies"].values() for text in texts])
     paths = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]
     others = {str(path): path.read_text(encoding="utf-8") for path in paths}

@@ -2,7 +2,8 @@
 
 Each network is trained by the default command of its task, with fewer units where the default is over the limit of
 1.3 MB. One that misses a bar is not stored. The stored prediction and the stored test score are those of the weights
-after they were rounded to half precision; the score is on 200 examples. tests/run/test_weights.py repeats both.
+after they were rounded to half precision; the score is on 200 examples. tests/run/test_weights.py repeats both. The
+inputs in `examples.json`, which `zoo explore` offers, are written by hand: each is a list of the values of a form.
 """
 
 import argparse
@@ -109,7 +110,7 @@ def make(name: str, run: Path) -> bool:
             return False
     content, folder = read_checkpoint(run / "checkpoints" / "best.ckpt"), HERE / name
     if name == "show_attend_tell":
-        _draw_example(folder / recipe.example)
+        _draw_examples(folder)
     write_folder(folder, content, model_card(content, result, name))
     expected = {"input": recipe.example, "prediction": prediction(folder, recipe.example), "metric": scored(name, run)}
     (folder / EXPECTED).write_text(json.dumps(expected, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -143,13 +144,15 @@ def scored(name: str, run: Path) -> dict[str, Any]:
     return {"command": command, "name": metric, "value": value}
 
 
-def _draw_example(path: Path) -> None:
-    """Write the first picture of the generated scenes."""
+def _draw_examples(folder: Path) -> None:
+    """Write the first four pictures of the generated scenes: example.png, example-2.png, ..."""
     from PIL import Image
 
-    batch = next(iter(zoo.load_data("scenes", sample={"train": 8, "val": 1, "test": 1}).test_dataloader()))
-    path.parent.mkdir(exist_ok=True)
-    Image.fromarray(batch.image[0].permute(1, 2, 0).numpy()).save(path)
+    batch = next(iter(zoo.load_data("scenes", sample={"train": 8, "val": 1, "test": 4}).test_dataloader())).each_image()
+    folder.mkdir(exist_ok=True)
+    for index, pixels in zip(batch.index.tolist(), batch.image, strict=True):
+        name = f"example-{index + 1}.png" if index else "example.png"
+        Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(folder / name)
 
 
 if __name__ == "__main__":

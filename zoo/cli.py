@@ -11,6 +11,7 @@ from zoo.run.streams import patient_streams, stopped_by_ctrl_c
 
 EXAMPLES = """examples:
   zoo list
+  zoo explore
   zoo show han
   zoo train model=han data=yelp
   zoo predict logs/han_yelp/<time>/checkpoints/best.ckpt "The food was lovely."

@@ -1,15 +1,13 @@
 """`zoo push`: a trained network to the Hugging Face hub, or into a folder of the same files."""
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from zoo.commands import CHECKPOINT, new_parser
 from zoo.errors import CheckpointError, ConfigError
 from zoo.run.folder import is_empty
-from zoo.run.weights import HUB, locate, model_card, write_folder
+from zoo.run.weights import HUB, locate, model_card, result_of, write_folder
 
 ABOUT = "upload a trained network with its vocabulary and a model card to the Hugging Face hub"
 
@@ -31,7 +29,7 @@ def run(words: list[str]) -> None:
     options = parser().parse_args(words)
     path = locate(options.checkpoint)
     content = read_checkpoint(path)
-    card = model_card(content, _result(path), HUB + options.repo)
+    card = model_card(content, result_of(path), HUB + options.repo)
     if options.folder is not None:
         if options.folder.exists() and not (options.folder.is_dir() and is_empty(options.folder)):
             raise ConfigError(f"--folder {options.folder}: it exists and is not empty; give a new folder")
@@ -41,14 +39,6 @@ def run(words: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_folder(Path(folder), content, card)
         print(f"uploaded to {_upload(Path(folder), options.repo, private=options.private)}")
-
-
-def _result(checkpoint: Path) -> dict[str, Any] | None:
-    """The content of the result.json of the run that a checkpoint is in; None where there is none."""
-    try:
-        return json.loads((checkpoint.parent.parent / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 def _upload(folder: Path, repo: str, *, private: bool) -> str:

@@ -40,13 +40,21 @@ class AoAReader(ASReader):
 
     def forward(self, batch: ClozeBatch) -> Output:
         """log P(candidate) (B, C); attention `document` (B, D), whose sums are P, and `query` (B, Q)."""
-        h_document, h, _ = self.encode(batch)  # (B, D, 2H)    (1)-(4)
-        h_query = batch.query_packing.unpack(h)  # (B, Q, 2H)
-
-        matching = h_document @ h_query.transpose(1, 2)  # (B, D, Q)    (5)
+        matching = self.matching(batch)
         log_query, log_document = attention_over_attention(matching, batch.document_mask, batch.query_mask)
         logits = pointer_sum(log_document, batch.occurrence, batch.candidate_mask.shape[1])  # (B, C)    (11)
         return Output(logits, attention={"document": log_document.exp(), "query": log_query.exp()})
+
+    def matching(self, batch: ClozeBatch) -> Tensor:
+        """The matching scores (B, D, Q) of the words of the document and of the query."""
+        h_document, h, _ = self.encode(batch)  # (B, D, 2H)    (1)-(4)
+        h_query = batch.query_packing.unpack(h)  # (B, Q, 2H)
+        return h_document @ h_query.transpose(1, 2)  # (B, D, Q)    (5)
+
+    def query_attention(self, batch: ClozeBatch) -> Tensor:
+        """(B, Q, D) the attention of each word of the query to the document, before it is weighed; for a picture."""
+        pairs = batch.document_mask[:, :, None] & batch.query_mask[:, None]
+        return masked_log_softmax(self.matching(batch), pairs, 1).exp().transpose(1, 2)  # (6)-(7)
 
 
 def attention_over_attention(matching: Tensor, document_mask: Tensor, query_mask: Tensor) -> tuple[Tensor, Tensor]:

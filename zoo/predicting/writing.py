@@ -1,6 +1,10 @@
 """The base of predictions of written sequences: decoding as the run was configured, or by another search."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
 
 from zoo.data.batch import Spec
 from zoo.decoding import BeamSearch, Decoding, Hypothesis
@@ -56,6 +60,17 @@ class WritingPredictions(Predicting):
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
         return self.decode(self.writing, batch, self.spec)
+
+    @torch.inference_mode()
+    def whole_attention(self, batch: Any) -> tuple[Hypothesis, dict[str, Tensor]]:
+        """The best sequence for a batch of one example, and all attention of the network while it reads that sequence:
+        (L, H, R, C) by name, for L layers and H heads."""
+        best = self.predict_step(batch)[0][0]
+        ids = torch.tensor([best.ids], device=batch.index.device)
+        found: dict[str, list[Tensor]] = {}
+        for name, weights in self(replace(batch, target=ids, target_mask=torch.ones_like(ids) > 0)).attention.items():
+            found.setdefault(name.partition(".")[0], []).append(weights[0] if weights.dim() == 4 else weights)
+        return best, {name: torch.stack(layers) for name, layers in found.items()}
 
 
 def search_fields(hypothesis: Hypothesis) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from zoo.run.catalogue import models
 from zoo.run.folder import resolve, write_whole
 
 CONFIG, VOCABULARY, TENSORS, CARD = "config.json", "vocabulary.json", "model.safetensors", "README.md"
+EXAMPLES = "examples.json"  # Inputs as values of the form of `zoo explore`; only in the included folders
 HUB = "hub:"
 
 
@@ -135,6 +136,14 @@ def write_folder(folder: Path, content: Mapping[str, Any], card: str) -> None:
     write_whole(folder / VOCABULARY, json.dumps(content["zoo"]["encoder"], ensure_ascii=False) + "\n")
     write_whole(folder / CARD, card)
     (folder / TENSORS).write_bytes(save(halves))
+
+
+def result_of(checkpoint: Path) -> dict[str, Any] | None:
+    """The content of the result.json of the run that a checkpoint is in; None where there is none."""
+    try:
+        return json.loads((checkpoint.parent.parent / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def model_card(content: Mapping[str, Any], result: Mapping[str, Any] | None, name: str) -> str:

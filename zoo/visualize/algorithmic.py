@@ -15,7 +15,7 @@ from zoo.visualize.blocks import Block, Drawn, Head
 from zoo.visualize.drawing import SMALL, TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
 from zoo.visualize.renderers.terminal import Printed
-from zoo.visualize.view import View
+from zoo.visualize.view import AttentionMap, View
 
 TIME = Key(long="Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
 WRONG = Key("wrong", "wrong bit", "Wrong bits are red.")
@@ -58,6 +58,14 @@ class AlgorithmicView(View):
     def blocks(self, prediction: BitPrediction, examined: ExaminedBits | None = None) -> list[Block]:
         keys = (TIME, *[WRONG] * bool(prediction.error_bits), *[MEMORY] * bool(prediction.memory))
         return [self._head(prediction), Drawn(bits_drawing(prediction), keys=keys)]
+
+    def maps(self, predictor: Any, given: Any, prediction: BitPrediction) -> list[AttentionMap]:
+        steps = list(map(str, range(1, len(prediction.inputs) + 1)))
+        parts = {name: prediction.memory[name] for name in WEIGHTINGS if name in prediction.memory}
+        return [
+            AttentionMap(f"steps and rows of the memory: {name}", part, steps, list(map(str, range(part.shape[-1]))))
+            for name, part in parts.items()
+        ]
 
     def _head(self, prediction: BitPrediction) -> Head:
         errors, written = prediction.error_bits, prediction.line(prediction.written)

@@ -10,7 +10,7 @@ from zoo.predicting.answering import AnswerPrediction, ExaminedAnswer
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head
 from zoo.visualize.drawing import Key
-from zoo.visualize.view import View
+from zoo.visualize.view import AttentionMap, Field, View
 
 EMPTY = 0.005  # The least attention to empty places of the memory that is shown: less is printed as 0.00
 HOPS = Key(
@@ -39,6 +39,13 @@ class AnsweringView(View):
         if not {"story", "question"} <= set(example):
             return None
         return f"{example['story'].removeprefix('... ')} {example['question']}"
+
+    def form(self) -> tuple[Field, ...]:
+        return Field("story", 5), Field("question")
+
+    def maps(self, predictor: Any, given: Any, prediction: AnswerPrediction) -> list[AttentionMap]:
+        hops = [f"hop {number}" for number, _ in enumerate(prediction.hops, 1)]
+        return [AttentionMap("hops and sentences", prediction.hops, hops, prediction.sentences)] if hops else []
 
     def row(self, prediction: AnswerPrediction) -> list[Any]:
         sentences, question, probability = prediction.sentences, prediction.question, round(prediction.probability, 4)

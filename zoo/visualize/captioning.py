@@ -22,7 +22,7 @@ from zoo.visualize.blocks import Block, Head, ranking
 from zoo.visualize.drawing import TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
 from zoo.visualize.renderers import figure, page
-from zoo.visualize.view import View, ranked
+from zoo.visualize.view import AttentionMap, Field, View, ranked
 
 MAPS = Key(
     "",
@@ -64,6 +64,18 @@ class CaptioningView(View):
     def parse(self, line: str) -> Path:
         return _image(Path(line.strip()), "the path of an image")
 
+    def form(self) -> tuple[Field, ...]:
+        return (Field("image", kind="image"),)
+
+    def entered(self, values: Sequence[str]) -> Image.Image:
+        path = self.parse(values[0])
+        try:
+            image = Image.open(path)
+        except OSError as error:
+            raise DataError(f"{path.name}: not an image that can be read ({error})") from error
+        image.filename = path.name  # its folder is a temporary one
+        return image
+
     def row(self, prediction: CaptionPrediction) -> list[Any]:
         return [shown(prediction.picture.name), shown(prediction.best.text), round(prediction.best.log_prob, 4)]
 
@@ -102,6 +114,16 @@ class CaptioningView(View):
         keys = (*[MAPS] * (best.attention is not None), *[OBJECT] * any(boxes or ()))
         image = AttendedImage(picture.name, picture.png, prediction.grid, words, keys=keys)
         return [head, image, *ranking(prediction.captions, RANKED)]
+
+    def maps(self, predictor: Any, given: Any, prediction: CaptionPrediction) -> list[AttentionMap]:
+        """Return all layers and heads, where there are several; the answer shows a single one."""
+        best, found = predictor.task.whole_attention(predictor.encoder([given]))
+        if "source" not in found or found["source"].shape[:2] == (1, 1):
+            return []
+        down, across = prediction.grid
+        cells = [f"{row + 1}, {column + 1}" for row in range(down) for column in range(across)]
+        words = [*prediction.best.words, *["(end)"] * best.finished]
+        return [AttentionMap("words and cells of the image (row, column)", found["source"], words, cells)]
 
 
 def _image(path: Path, expected: str) -> Path:

@@ -14,7 +14,7 @@ from zoo.predicting.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Head, Passage, top_words
 from zoo.visualize.drawing import Key
-from zoo.visualize.view import View
+from zoo.visualize.view import AttentionMap, Field, View
 
 CUT = " ..."  # The end of a document that `zoo data` has shortened
 WEIGHING = "joint"  # By the share of the attention to the whole document, since candidates share one sum
@@ -53,6 +53,18 @@ class ClozeView(View):
 
     def parse(self, line: str) -> ClozeQuestion:
         return parse_line(line)
+
+    def form(self) -> tuple[Field, ...]:
+        return Field("document", 5), Field(f"query with {BLANK}")
+
+    def maps(self, predictor: Any, given: Any, prediction: ClozePrediction) -> list[AttentionMap]:
+        """Return the attention of each word of the query to the document, where the network has it."""
+        if (attention := getattr(predictor.task.network, "query_attention", None)) is None:
+            return []
+        words = prediction.query.words, prediction.document.words
+        return [
+            AttentionMap("query and document words", attention(predictor.encoder([given]))[0], *words)
+        ]
 
     def read_file(self, file: Path) -> list[Any | None]:
         return [*read_file(file)]

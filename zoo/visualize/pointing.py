@@ -19,7 +19,7 @@ from zoo.errors import DataError
 from zoo.predicting.pointing import ExaminedPointing, PointingPrediction
 from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Rows
 from zoo.visualize.drawing import TINY, Drawing, Key, Point
-from zoo.visualize.view import Pictures, View
+from zoo.visualize.view import Field, Pictures, View
 
 if TYPE_CHECKING:
     from zoo.tasks.pointing import Pointing
@@ -68,6 +68,10 @@ class PointingView(View):
         if len(numbers) % width:
             raise DataError(f"{line[:60]!r}: {len(numbers)} numbers; expected {width} for each point")
         return [numbers[at : at + width] for at in range(0, len(numbers), width)]
+
+    def form(self) -> tuple[Field, ...]:
+        two = self.spec.width == 2
+        return (Field(f"points, one per line{': x y' if two else ''}", 5, "points" if two else "text"),)
 
     def row(self, prediction: PointingPrediction) -> list[Any]:
         best = prediction.best

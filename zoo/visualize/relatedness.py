@@ -15,6 +15,7 @@ from zoo.visualize.tree_view import TreeView
 from zoo.visualize.trees.drawing import Tree, page_keys
 from zoo.visualize.trees.layout import Family
 from zoo.visualize.trees.marks import Mark, marks
+from zoo.visualize.view import Field
 
 MOST_LINKS, LEAST_SIMILAR = 6, 0.5  # Pairs of nodes that are shown, and their least cosine
 BETWEEN = re.compile(r"\t|(?<!\S)\|\|\|(?!\S)")
@@ -36,6 +37,12 @@ class RelatednessView(TreeView):
     def parse(self, line: str) -> tuple[str, ...]:
         """Return the sentences of a line, separated by a tab or |||; the encoder checks that there are two."""
         return tuple(sentence.strip() for sentence in BETWEEN.split(line))
+
+    def form(self) -> tuple[Field, ...]:
+        return Field("first sentence"), Field("second sentence")
+
+    def entered(self, values: Sequence[str]) -> tuple[str, ...]:
+        return tuple(values)
 
     def example(self, example: Mapping[str, Any]) -> str | None:
         texts = [str(text) for name, text in example.items() if name.startswith("text")]

@@ -11,12 +11,13 @@ from zoo.predicting.translation import ExaminedTranslation, TranslationPredictio
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, ranking
 from zoo.visualize.drawing import Key
-from zoo.visualize.view import View, beginning, ranked
+from zoo.visualize.view import AttentionMap, View, beginning, ranked
 
 CELLS = Key(
     long="In a grid each row is a token that was written, each column a token of the source. The colour of a cell is "
     "its attention; point at it for the number."
 )
+SIDES = {"source": "written and source tokens", "encoder": "source tokens", "decoder": "written tokens"}
 LINKS = Key("true", "true alignment")
 RANKED = Key(long="All translations have the score they were ranked by; the grid belongs to the first.")
 
@@ -77,6 +78,14 @@ class TranslationView(View):
             true, axes = {(t, s) for s, t in links}, ("target tokens", "source tokens")
             blocks.append(Grid(best.tokens, source, best.attention, true=true, unknown=unknown, axes=axes, keys=keys))
         return [*blocks, *ranking(prediction.translations)]
+
+    def maps(self, predictor: Any, given: Any, prediction: TranslationPrediction) -> list[AttentionMap]:
+        """Return all layers and heads: of written tokens to the source, and within each side."""
+        best, found = predictor.task.whole_attention(predictor.encoder([given]))
+        written, source = predictor.encoder.target_vocabulary.decode(best.ids), prediction.source
+        read = ["(begin)", *written[:-1]]  # the row of a token belongs to the word before it, which the decoder reads
+        names = {"source": (written, source), "encoder": (source, source), "decoder": (read, read)}
+        return [AttentionMap(SIDES[name], found[name], *names[name]) for name in names if name in found]
 
 
 def _dictionary(path: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from zoo.visualize.blocks import Block, Classes, Head
 from zoo.visualize.tree_view import TreeView
 from zoo.visualize.trees.drawing import Tree, page_keys
 from zoo.visualize.trees.marks import marks
+from zoo.visualize.view import Field
 
 NAMED, LONGEST_LABEL = 4, 60  # Labels that a note names, and letters of one label
 
@@ -24,6 +25,9 @@ class TreeClassificationView(TreeView):
     def try_it(self, data: Any) -> str:
         """Return a text of the data if the training built its trees, since only then plain text is read as well."""
         return super().try_it(data) if builds(data.trees) else self.typed
+
+    def form(self) -> tuple[Field, ...]:
+        return (Field("sentence, or tree in brackets", 2),)
 
     def trees(self, prediction: TreePrediction) -> list[ReadTree]:
         return [prediction.tree]

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from rich.console import RenderableType
 
@@ -19,7 +19,7 @@ from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
 from zoo.files import lines_for
 from zoo.printable import shown
-from zoo.visualize.blocks import Block, Head, Rows, flat
+from zoo.visualize.blocks import Block, Grid, Head, Rows, flat
 from zoo.visualize.renderers.page import page
 from zoo.visualize.renderers.terminal import Printed
 
@@ -31,6 +31,24 @@ if TYPE_CHECKING:
 
 Pictures: TypeAlias = "Mapping[str, Callable[[], Figure]]"  # Functions that draw pictures of a whole split, by name
 LONGEST_EXAMPLE = 120  # Letters of an example that is printed as a command
+
+
+class Field(NamedTuple):
+    """A field of the form for one input in `zoo explore`."""
+
+    label: str
+    lines: int = 1  # The height of a field for text
+    kind: Literal["text", "image", "points"] = "text"
+    """`image` gives the path of a file; `points` gives text, and has a square to click points into."""
+
+
+class AttentionMap(NamedTuple):
+    """An attention of a network from R rows to C columns, as `attention_page` takes it."""
+
+    name: str
+    weights: Any  # (R, C), (H, R, C) or (L, H, R, C)
+    rows: Sequence[str]
+    columns: Sequence[str]
 
 
 class View(ABC):
@@ -86,6 +104,14 @@ class View(ABC):
     def parse(self, line: str) -> Any:
         """Return the input that a line holds; the line is not blank."""
         return line
+
+    def form(self) -> tuple[Field, ...]:
+        """Return the fields into which a user enters one input; `prepare` was called before."""
+        return (Field(self.noun, 3),)
+
+    def entered(self, values: Sequence[str]) -> Any:
+        """Return the input that the fields of `form` hold; none of them is blank."""
+        return self.parse(" ".join(" ".join(values).split()))
 
     def example(self, example: Mapping[str, Any]) -> str | None:
         """Return one of the examples that the data's `describe` gives as it is typed; None where it cannot be typed."""
@@ -155,6 +181,15 @@ class View(ABC):
         blocks = self.blocks(prediction, examined) if type(self).blocks is not View.blocks else []
         worth = [block.attended if self.needs else not isinstance(block, Head) for block in flat(blocks)]
         return draw(blocks) if any(worth) else None
+
+    def maps(self, predictor: Any, given: Any, prediction: Any) -> list[AttentionMap]:
+        """Return the attention of a network from rows to columns, by default the grids of the answer.
+
+        Args:
+            predictor: the network, which made the `prediction` for the input `given`.
+        """
+        grids = (block for block in flat(self.blocks(prediction)) if isinstance(block, Grid) and block.attended)
+        return [AttentionMap(" and ".join(grid.axes), grid.weights, grid.rows, grid.columns) for grid in grids]
 
     def page(self, predictions: Sequence[Any | None]) -> str:
         """Return a page that needs no server, no script and nothing to load; None is a blank input."""

@@ -102,5 +102,7 @@ canvas.addEventListener("keydown", event => {
 layer.addEventListener("change", choose);
 head.addEventListener("change", choose);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+if (parent !== window)  // in a frame: its page cannot look inside
+  new ResizeObserver(() => parent.postMessage({ height: document.documentElement.getBoundingClientRect().height }, "*")).observe(document.body);
 const words = { rows: list("rows"), columns: list("columns") };
 if (R && C) choose();
