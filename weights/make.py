@@ -145,10 +145,10 @@ def scored(name: str, run: Path) -> dict[str, Any]:
 
 
 def _draw_examples(folder: Path) -> None:
-    """Write the first four pictures of the generated scenes: example.png, example-2.png, ..."""
+    """Write the first three pictures of the generated scenes: example.png, example-2.png, ..."""
     from PIL import Image
 
-    batch = next(iter(zoo.load_data("scenes", sample={"train": 8, "val": 1, "test": 4}).test_dataloader())).each_image()
+    batch = next(iter(zoo.load_data("scenes", sample={"train": 8, "val": 1, "test": 3}).test_dataloader())).each_image()
     folder.mkdir(exist_ok=True)
     for index, pixels in zip(batch.index.tolist(), batch.image, strict=True):
         name = f"example-{index + 1}.png" if index else "example.png"

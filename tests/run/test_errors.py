@@ -61,7 +61,11 @@ def refused(tmp_path, capfd, monkeypatch):
         ("logger=wandb", "wandb has no API key; run `wandb login` once, or set logger.wandb.offline=true"),
         ("model=han,luong", "model=han,luong: several values; for one run per value use -m model=han,luong"),
         ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
-        ("trainer.accelerator=gpu", "torch finds no GPU; use trainer=cpu"),
+        pytest.param(
+            "trainer.accelerator=gpu",
+            "torch finds no GPU; use trainer=cpu",
+            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU"),
+        ),
         ("trainer.max_epochs=-2", "trainer: `max_epochs` must be"),
         ("trainer.devices=0", "trainer: `Trainer(devices=0)` value is not"),
         ("trainer.strategy=foo", "trainer: You selected an invalid strategy"),

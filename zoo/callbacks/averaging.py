@@ -29,8 +29,11 @@ class ExponentialAverage(WeightAveraging, Checked):
 
     def setup(self, trainer: Trainer, pl_module: Any, stage: str) -> None:
         super().setup(trainer, pl_module, stage)
-        if self._average_model is not None and trainer.precision == "64-true":
-            self._average_model.double()  # it is copied before the network is converted
+        average: Any = self._average_model
+        if average is not None and trainer.precision == "64-true":
+            average.double()  # it is copied before the network is converted
+        if average is not None and trainer.precision == "bf16-true":  # torch 2.11 refuses to group two types
+            average.multi_avg_fn, average.avg_fn = None, self._updated
 
     def on_fit_start(self, trainer: Trainer, pl_module: Any) -> None:
         assert self._average_model is not None
@@ -38,9 +41,13 @@ class ExponentialAverage(WeightAveraging, Checked):
 
     @torch.no_grad()
     def _update(self, average: Any, weights: Any, count: Tensor | int) -> None:
-        decay = min(self.decay, (1 + int(count)) / (10 + int(count)))
-        exact = [weight.to(mean.dtype) for mean, weight in zip(average, weights, strict=True)]
-        torch._foreach_lerp_(average, exact, 1 - decay)
+        torch._foreach_lerp_(average, weights, 1 - self._decay(count))
+
+    def _updated(self, mean: Tensor, weight: Tensor, count: Tensor | int) -> Tensor:
+        return mean.lerp(weight.to(mean.dtype), 1 - self._decay(count))
+
+    def _decay(self, count: Tensor | int) -> float:
+        return min(self.decay, (1 + int(count)) / (10 + int(count)))
 
     def on_load_checkpoint(self, trainer: Trainer, pl_module: Any, checkpoint: dict[str, Any]) -> None:
         # Lightning's would put the weights of training in place of their average also for the test after a fit

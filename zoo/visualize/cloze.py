@@ -62,9 +62,7 @@ class ClozeView(View):
         if (attention := getattr(predictor.task.network, "query_attention", None)) is None:
             return []
         words = prediction.query.words, prediction.document.words
-        return [
-            AttentionMap("query and document words", attention(predictor.encoder([given]))[0], *words)
-        ]
+        return [AttentionMap("query and document words", attention(predictor.encoder([given]))[0], *words)]
 
     def read_file(self, file: Path) -> list[Any | None]:
         return [*read_file(file)]
