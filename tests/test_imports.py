@@ -39,9 +39,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.metrics": "errors",
         "zoo.reranking": "errors",
         "zoo.predicting": "errors dotted models.output decoding data reranking",
-        "zoo.tasks": "errors memory dotted attention layers models decoding objectives data metrics reranking"
+        "zoo.tasks": "errors memory dotted values attention layers models decoding objectives data metrics reranking"
         " predicting",
-        "zoo.visualize": "errors dotted printable files data predicting tasks",
+        "zoo.visualize": "errors dotted printable files data metrics.classes predicting tasks",
         "zoo.callbacks": "errors values files layers.modes data tasks visualize",
         "zoo.run": "zoo errors dotted memory signature printable values callbacks data decoding layers.pretrained"
         " models predicting tasks visualize",

@@ -179,4 +179,5 @@ def _list(schema: Mapping[str, Any]) -> str:
 
 
 def _words(schema: Mapping[str, Any]) -> list[str]:
-    return [str(word) for part in schema.get("anyOf", [schema]) for word in part.get("enum", [])]
+    parts = schema.get("anyOf", [schema])
+    return [str(word) for part in parts for word in part.get("enum", [part["const"]] if "const" in part else [])]

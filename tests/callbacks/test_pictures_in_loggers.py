@@ -40,7 +40,8 @@ def test_tensorboard_holds_the_pictures(tmp_path):
     run(tmp_path, TensorBoardLogger(tmp_path, name="", version="tensorboard")).logger.finalize("success")
     events = EventAccumulator(str(tmp_path / "tensorboard"), size_guidance={"images": 0}).Reload()
     assert set(events.Tags()["images"]) == {
-        *("val/attention_1", "val/attention_2", "test/attention_1", "test/attention_2", "test/confusion")
+        *("val/attention_1", "val/attention_2", "test/attention_1", "test/attention_2"),
+        *("test/confusion", "test/reliability"),
     }
     (last,) = events.Images("val/attention_1")
     assert last.step == 8

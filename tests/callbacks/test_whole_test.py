@@ -87,6 +87,7 @@ def test_two_ranks_draw_one_matrix_of_all_documents(tmp_path, program_env):
         "attention",
         "confusion.png",
         "predictions.csv",
+        "reliability.png",
     ]
     header, *rows = (tmp_path / "run" / "predictions.csv").read_text().splitlines()
     assert header.startswith("index,") and [int(row.split(",")[0]) for row in rows] == list(range(24))

@@ -17,6 +17,7 @@ from zoo.metrics import (
     Share,
     TokenLoss,
 )
+from zoo.metrics.classes import BestThreshold, Reliability
 from zoo.metrics.pearson import Pearson
 from zoo.metrics.ratios import GroupMeans, PolarAccuracy, TaskErrors, failed_tasks, mean_error
 
@@ -32,6 +33,8 @@ METRICS = {
     lambda: GroupMeans(1): (WEIGHTS[:, 0, 0], torch.zeros(11, dtype=torch.long)),
     lambda: TaskErrors(1): (TRUE[:, 0, 0], torch.zeros(11, dtype=torch.long)),
     lambda: PolarAccuracy(FINE): (torch.rand(11, 5), torch.arange(11) % 5),
+    Reliability: (torch.rand(11, 3).softmax(1), torch.arange(11) % 3),
+    BestThreshold: (torch.linspace(0, 1, 11), torch.arange(11) % 2),
     CorpusBLEU: (HYPOTHESES, REFERENCES),
     CorpusChrF: (HYPOTHESES, REFERENCES),
 }

@@ -57,6 +57,13 @@ model.word_hidden_dim=abc -> @: expected a whole number
 model.dropout=[1,2] -> model.dropout=[1, 2]: expected a number
 model.dropout=1.5 -> @: expected a number from 0 to below 1, found 1.5
 model.word_pooling=median -> @: expected attention, mean or max, found 'median'; did you mean 'mean'?
+task.class_weights=balancd -> @: expected balanced, a group of keys (each a number above 0) or null, found 'balancd'
+task.class_weights={bad:0} -> expected balanced, a group of keys (each a number above 0) or null, found {"bad": 0}
+task.label_smoothing=1 -> @: expected a number from 0 to below 1, found 1
+task.threshold=0 -> @: expected a number above 0 and below 1, f1 or null, found 0
+task.threshold=F1 -> @: expected a number above 0 and below 1, f1 or null, found 'F1'; did you mean 'f1'?
+task.baselines=true test=false -> task.baselines=true adds rows to the table of a test: set test=true, or remove it
+task.threshold=f1 trainer.limit_val_batches=0 -> task.threshold=f1: a validation chooses it, and trainer.limit_val
 data.loader.batch_size=0 -> @: expected a whole number from 1 on, found 0
 data.loader.batch_size=many -> @: expected a whole number from 1 on, found 'many'
 data.text.lower='yes' -> data.text.lower=yes: expected true or false, found 'yes'

@@ -16,18 +16,24 @@ from tests.catalogue import MODELS, Model
 from tests.families import family_of
 from tests.metrics.test_captions import corpus, metrics
 from tests.test_contract import small
-from zoo.dotted import name_of
+from zoo.dotted import class_at, name_of
 from zoo.metrics import Meteor, captions
 from zoo.tasks import Task
 
 SHARES = ((slice(0, 9), slice(9, 12)), (slice(12, 30),))
 """The parts of 30 captions that each rank updates a metric with."""
+WEIGHTED = {"class_weights": {"bad": 3.0, "good": 0.01}, "label_smoothing": 0.2}
+"""A loss whose weights add up to another sum on each rank."""
 
 
-def task_of(name: str, model: Model) -> Task:
+def task_of(name: str, model: Model, **options: Any) -> Task:
     """The task with a small network of the model."""
     family, cls = family_of(name), model.cls
-    task = family.task({"_target_": name_of(cls), **small(model.arguments)}, attends=bool(cls.attends))
+    described = {"_target_": name_of(cls), **small(model.arguments)}
+    if options:
+        task = class_at(family.task_class, Task)(model=described, monitor="val/loss", mode="min", **options)
+    else:
+        task = family.task(described, attends=bool(cls.attends))
     torch.manual_seed(0)
     task.build(family.spec, family.encoder)
     task.prepare_training()
@@ -35,9 +41,9 @@ def task_of(name: str, model: Model) -> Task:
     return task.double()
 
 
-def gradients(name: str, model: Model, batch: Any) -> list[Tensor]:
+def gradients(name: str, model: Model, batch: Any, **options: Any) -> list[Tensor]:
     """The gradient of the loss of a training step."""
-    task = task_of(name, model)
+    task = task_of(name, model, **options)
     assert task.network is not None
     found = torch.autograd.grad(task.training_step(batch, 0), list(task.network.parameters()))
     return [gradient.clone() for gradient in found]  # two biases of one sum share theirs
@@ -56,19 +62,22 @@ def scores(parts: tuple[slice, ...]) -> dict[str, float]:
 
 def main() -> None:
     rank = int(os.environ["RANK"])
-    cases = [(model, name) for model in MODELS.values() for name in model.cls.tasks]
-    batches = {name: family_of(name).batch(3, empty=False) for _, name in cases}
-    alone = [gradients(name, model, batches[name]) for model, name in cases]
+    cases: list[tuple[Model, str, dict[str, Any]]] = [
+        (model, name, {}) for model in MODELS.values() for name in model.cls.tasks
+    ]
+    cases.append((MODELS["han"], "classification", WEIGHTED))
+    batches = {name: family_of(name).batch(3, empty=False) for _, name, _ in cases}
+    alone = [gradients(name, model, batches[name], **options) for model, name, options in cases]
     expected_scores = scores((slice(0, 30),))
     dist.init_process_group("gloo")
     torch.testing.assert_close(scores(SHARES[rank]), expected_scores, rtol=1e-14, atol=0)
-    for (model, name), expected in zip(cases, alone, strict=True):
+    for (model, name, options), expected in zip(cases, alone, strict=True):
         batch = batches[name]
         mine = family_of(name).part(batch, list(range(len(batch)))[rank::2])  # 3 and 2 of 5
-        for one, whole in zip(gradients(name, model, mine), expected, strict=True):
+        for one, whole in zip(gradients(name, model, mine, **options), expected, strict=True):
             dist.all_reduce(one)
             torch.testing.assert_close(one / 2, whole, rtol=1e-9, atol=1e-12)
-        print(f"{model.name} on {name}", flush=True)
+        print(f"{model.name} on {name}{', weighted' if options else ''}", flush=True)
     dist.destroy_process_group()
 
 

@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
@@ -13,8 +14,10 @@ from tests.visualize.reading import collection, contrast, grid, place_of, rgb, s
 from zoo.predicting.classification import AttendedSentence
 from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
+from zoo.visualize.classification import reliability_figure
 from zoo.visualize.drawing import PALETTE
 from zoo.visualize.letters import PIXELS, Letters
+from zoo.visualize.reliability import draw_reliability
 from zoo.visualize.renderers import canvas, figure
 from zoo.visualize.renderers.figure import BAR_WIDTH, CLASS_BAR, DARK, MARGIN, TEXT_LEFT, TEXT_WIDTH, draw
 
@@ -276,6 +279,30 @@ def test_many_classes_long_names_and_no_examples(tmp_path):
     made = confusion_figure(np.zeros((70, 70), dtype=int), names)
     assert "0" not in texts(made) and "0 of 0 right" in texts(made)
     assert save_picture(made, tmp_path / "confusion.png").stat().st_size > 0
+
+
+def test_the_figures_of_each_class_are_in_its_row():
+    made = confusion_figure(MATRIX, ["a", "b", "c"])
+    row = {text: place_of(made, text)[1] for text in ("8", "0.89", "0.80", "0.84")}  # 8/9, 8/10, 16/19
+    assert max(row.values()) - min(row.values()) < 1
+    columns = [place_of(made, text)[0] for text in ("2", "precision", "recall", "F1")]
+    assert columns == sorted(columns) and place_of(made, "precision")[0] == place_of(made, "0.89")[0]
+
+
+# reliability
+
+
+def test_bars_of_reliability_are_as_high_as_the_accuracy():
+    bins = np.zeros((3, 15))
+    bins[:, [7, 14]] = [[4, 12345], [2, 12000], [3, 6172.5]]
+    made = draw_reliability(bins)
+    (left, high), (right, half) = ((one.points[0][0], one.size[1]) for one in made.shapes["words"])
+    ((_, floor), (_, ceiling)), *_ = (line.points for line in made.shapes["evidence"])
+    assert (high, half) == pytest.approx((0.75 * (floor - ceiling), 0.5 * (floor - ceiling))) and left < right
+    small, large = (one.size[1] for one in made.shapes["bars"])
+    assert small / large == pytest.approx(4 / 12345)
+    found = texts(reliability_figure(torch.from_numpy(bins)))
+    assert {"4", "12k", f"calibration error {(1 + 5827.5) / 12349:.3f}"} <= {*found}
 
 
 # the others, and files

@@ -78,7 +78,8 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
 
         - `name`, and `source`, the source of the examples;
         - `splits`: the facts about each split, by name. A whole number is a count. A float is shown in percent if its
-          name ends in `rate` or `share`. Counts by class are shown as shares. Lengths are a result of
+          name ends in `rate` or `share`. `classes` has the number of examples of each class by its name, which is shown
+          as a share and read by `task.class_weights=balanced`. Lengths are a result of
           `zoo.data.stored.histogram`. `dropped` has the numbers of examples that were left out, by reason;
         - optionally `contents`, lines on all splits together; `skipped`, the numbers of rows that could not be used, by
           reason; `examples`, the parts of a few examples by name; `notes`, see `zoo.data.notes`.

@@ -87,6 +87,7 @@ def manifest(predictor: Any, graphs: list[Graph], target: Target, files: list[st
             for graph in graphs
         },
         "spec": asdict(task.spec),
+        "rule": task.rule(),
         "files": files,
     }
 

@@ -96,6 +96,9 @@ def readme(about: dict[str, Any], to: str) -> str:
             ]
             lines += [""]
     lines += ["## A program", "", "```python", program.strip(), "```", ""]
+    if about["rule"]:
+        rule = ", ".join(f"`{name}` {value}" for name, value in about["rule"].items())
+        lines += [f"The scores become an answer by the `rule` of the manifest: {rule}.", ""]
     if about["files"]:
         lines += ["## Vocabularies", "", *map(_file, about["files"]), ""]
     return "\n".join(lines)

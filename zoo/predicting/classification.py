@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.precision import precise
-from zoo.predicting.predicting import Examined, Predicting, Prediction, marked, names_at
+from zoo.predicting.deciding import Deciding
+from zoo.predicting.predicting import Examined, Prediction, marked, names_at
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class ExaminedDocument(Examined):
     """True at the words that decided the label, sentence by sentence; None where the data do not have them."""
 
 
-class ClassificationPredictions(Predicting):
+class ClassificationPredictions(Deciding):
     """The classes that any network for `classification` gives to documents."""
 
     name = "classification"
@@ -47,13 +48,14 @@ class ClassificationPredictions(Predicting):
         """Classes and attention; `words` are the documents as they should be shown, lists of sentences, which are
         lists of words."""
         output = self.predict_step(batch)
+        decided = self.decide(output.logits).tolist()
         probabilities = precise(output.logits).softmax(-1).tolist()
         weights = {name: part.tolist() for name, part in output.attention.items()}
         sentence_weights, word_weights = weights.get("sentence"), weights.get("word")
         unknown = (batch.words == self.spec.unknown).tolist()
         return [
             DocumentPrediction(
-                label=self.spec.classes[max(range(len(row)), key=row.__getitem__)],
+                label=self.spec.classes[decided[b]],
                 probabilities=dict(zip(self.spec.classes, row, strict=True)),
                 sentences=tuple(
                     AttendedSentence(

@@ -64,6 +64,14 @@ class Predicting(nn.Module, ABC):
             name = model["_target_"].rpartition(".")[2]
             raise ConfigError(f"{name}: {' '.join(str(error).split())}") from error
 
+    def rule(self) -> dict[str, Any]:
+        """Plain data besides the weights and the hyperparameters by which scores become an answer, such as a threshold
+        that a validation has chosen. Checkpoints store them; by default there are none."""
+        return {}
+
+    def follow(self, rule: Mapping[str, Any]) -> None:
+        """Use the `rule` of a checkpoint, which is empty in checkpoints of earlier versions."""
+
     def keep_to_the_network(self, state: dict[str, Any]) -> None:
         """Adapt a checkpoint's weights: remove entries that are unknown here, and add the own ones for missing ones.
         This concerns only entries outside the network, such as the state of an objective, which starts again under

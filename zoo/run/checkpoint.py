@@ -183,4 +183,5 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
         raise CheckpointError(
             f"its weights do not fit the network it describes: {' '.join(str(error).split())}"
         ) from error
+    task.follow(about.get("rule", {}))
     return Predictor(task.to(device), encoder)

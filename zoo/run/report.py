@@ -83,7 +83,12 @@ def report(
         },
         "git_commit": git_commit(),
     }
+    if cfg.test:
+        result |= task.facts()
     write_whole(folder / RESULT, json.dumps(result, indent=2) + "\n")
+    if cfg.test and (baselines := task.baselines(data)):  # the result is stored already: a baseline may take hours
+        result["baselines"] = baselines
+        write_whole(folder / RESULT, json.dumps(result, indent=2) + "\n")
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
             logger.experiment.summary.update(model_card(result))
@@ -113,6 +118,8 @@ def _print(result: dict[str, Any], counts: Collection[str], remarks: dict[str, s
         remark = remarks.get(name) or ("" if value is not None else "not defined on these data")
         number = "–" if value is None else shown_number(name, value, counts)
         table.add_row(name, number + (f" ({remark})" if remark else ""))
+    for method, figures in result.get("baselines", {}).items():
+        table.add_row(method, ", ".join(f"{name} {shown_number(name, value)}" for name, value in figures.items()))
     if result["score"] is not None:
         table.add_row(f"best {result['monitor']}", shown_number(result["monitor"], result["score"], counts))
     table.add_row("parameters", f"{result['parameters']:,}")

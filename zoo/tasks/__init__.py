@@ -3,7 +3,7 @@ inside."""
 
 from zoo.tasks.classification import Classification
 from zoo.tasks.generation import Generation
-from zoo.tasks.scoring import SingleLabel
+from zoo.tasks.single_label import SingleLabel
 from zoo.tasks.task import Examined, Task
 from zoo.tasks.translation import Translation
 

@@ -163,6 +163,15 @@ class Task(Predicting, Optimizing, Remembering, ABC):
 
     # evaluation
 
+    def facts(self) -> dict[str, Any]:
+        """Further facts about the test for result.json, by their keys, besides single numbers."""
+        return {}
+
+    def baselines(self, data: Any) -> dict[str, dict[str, float]]:
+        """The test metrics of simpler methods on `data`, by the name of the method, for result.json and the final
+        table. The first process computes them when the network is tested and its result is stored."""
+        return {}
+
     def signatures(self) -> dict[str, str]:
         """The definitions by which test metrics were computed, for metrics with several; stored in result.json."""
         return {}
@@ -259,6 +268,7 @@ class Task(Predicting, Optimizing, Remembering, ABC):
             "spec": spec_state(self.spec),
             "encoder_class": name_of(type(self.encoder)),
             "encoder": self.encoder.state(),
+            **({"rule": rule} if (rule := self.rule()) else {}),
         }
         fitting = self._trainer is not None and self._trainer.state.fn == TrainerFn.FITTING
         if fitting and any(ranks := self.ranks_state()):
@@ -271,6 +281,7 @@ class Task(Predicting, Optimizing, Remembering, ABC):
             self._check_data(checkpoint)
             self._check_shapes(checkpoint)
             self.keep_to_the_network(checkpoint["state_dict"])
+            self.follow(checkpoint["zoo"].get("rule", {}))
             self.restore_ranks(checkpoint)
             optimizers = checkpoint.get("optimizer_states", [])
             if optimizers and self.trainer.state.fn == TrainerFn.FITTING:

@@ -176,6 +176,8 @@ class Grid(Block):
     sentences: bool = False
     """The rows are sentences. Cells then show their numbers, and of many rows those with most weight are kept."""
     texts: Sequence[Sequence[str]] | None = None  # (R, C), in the cells of a picture; sentences have their weights
+    margin: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Titled columns of texts (R,) to the right of the cells of a picture."""
     strongest: Collection[tuple[int, int]] = ()  # (row, column) of cells that are emphasised
     true: Collection[tuple[int, int]] = ()  # (row, column) of cells that are framed because they are true
     unknown: Collection[str] = ()  # Words of row and column names that the network does not know

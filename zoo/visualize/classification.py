@@ -9,7 +9,7 @@ import numpy as np
 
 from zoo.predicting.classification import DocumentPrediction, ExaminedDocument
 from zoo.printable import shown
-from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Grid, Head, Passage, top_words
+from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Drawn, Grid, Head, Passage, top_words
 from zoo.visualize.drawing import Key
 from zoo.visualize.view import Pictures, View
 
@@ -60,15 +60,20 @@ class ClassificationView(View):
 
     def test_pictures(self, task: Classification) -> Pictures:
         assert task.spec is not None
-        matrix, classes = task.test_confusion.compute().cpu(), task.spec.classes
-        return {"confusion": lambda: confusion_figure(matrix, classes)}
+        matrix, classes, bins = task.confusion, task.spec.classes, task.reliability
+        return {
+            "confusion": lambda: confusion_figure(matrix, classes),
+            "reliability": lambda: reliability_figure(bins),
+        }
 
 
 def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:
     """Return the picture of `matrix` (C, C), counts by true class (row) and predicted class (column).
 
-    Cells are shaded by their share of the true class, so that rare classes are visible.
+    Cells are shaded by their share of the true class, so that rare classes are visible. Beside the cells of a few
+    classes are the precision, the recall and the F1 of each class.
     """
+    from zoo.metrics.classes import by_class
     from zoo.visualize.renderers.figure import draw
 
     counts = np.asarray(matrix)
@@ -81,5 +86,24 @@ def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:
         above="rows: the true class; columns: the predicted class",
         under="shaded by the share of the true class",
     )
-    texts = [[f"{int(count)}" for count in row] for row in counts] if len(classes) <= MOST_NUMBERED else None
-    return draw([head, Grid(classes, classes, shares.tolist(), texts=texts, axes=("classes", "classes"))])
+    few = len(classes) <= MOST_NUMBERED
+    texts = [[f"{int(count)}" for count in row] for row in counts] if few else None
+    figures, names = by_class(counts), {"precision": "precision", "recall": "recall", "F1": "f1"}
+    margin = {title: [f"{value:.2f}" for value in figures[name]] for title, name in names.items() if few}
+    grid = Grid(classes, classes, shares.tolist(), texts=texts, margin=margin, axes=("classes", "classes"))
+    return draw([head, grid])
+
+
+def reliability_figure(bins: Any) -> Figure:
+    """Return the picture of accuracy by confidence; `bins` (3, M) are the result of a `Reliability`."""
+    from zoo.metrics.classes import calibration_error
+    from zoo.visualize.reliability import draw_reliability
+    from zoo.visualize.renderers.figure import draw
+
+    error = float(calibration_error(bins))
+    head = Head(
+        f"calibration error {error:.3f}",
+        above="is the likeliest class right as often as its probability says?",
+        under="mean over all examples of | accuracy - mean probability | of their bar",
+    )
+    return draw([head, Drawn(draw_reliability(bins))])

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -20,7 +21,7 @@ from zoo.data.documents.readers import HUB_COLUMNS, Row, hub_row, read_hub_parqu
 from zoo.data.order import Nouns
 from zoo.data.rows import some
 from zoo.data.sources import Reading, SampleGenerator, Source, file_source, find_splits, hub_source, sample_source
-from zoo.data.stored import count_words, values_of
+from zoo.data.stored import count_words, numbers_of, values_of
 from zoo.data.table_data import shortened
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vectored import VectorArguments, Vectored
@@ -63,6 +64,12 @@ class DocumentData(Vectored):
 
     def set_spec(self, about: Mapping[str, Any]) -> None:
         self.spec = DocumentSpec(vocabulary_size=about["vocabulary_size"], classes=tuple(about["classes"]))
+
+    def texts(self, split: str) -> tuple[list[str], NDArray[Any]]:
+        """The N documents of a split as a network reads them, words with blanks between, and (N,) their classes."""
+        stored, names = self.part(split).stored, self.encoder.vocabulary.words
+        documents = (chain.from_iterable(sentences) for sentences in values_of(stored, "words"))
+        return [" ".join(names[word] for word in words) for words in documents], numbers_of(stored, "label")
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
         return {"label": row["label"], "text": shortened(row["words"])}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -190,7 +190,13 @@ def _(block: Grid, letters: Letters, room: float) -> Drawing:
     upright = highest <= wide - 4
     left, top = letters.widest(rows, SMALL) + 8, 18 if upright else 10 + highest
     across, down = wide * len(columns), CELL * len(rows)
-    sheet = Drawing(max(room, left + across), top + down + LINE * bool(grid.asked))
+    beside = [*accumulate(letters.widest([name, *column], SMALL) + APART for name, column in grid.margin.items())]
+    sheet = Drawing(max(room, left + across + sum(beside[-1:])), top + down + LINE * bool(grid.asked))
+    for (name, column), right in zip(grid.margin.items(), beside, strict=True):
+        sheet.write(left + across + right, top - 6, name, SMALL, side="right")
+        for number, text in enumerate(column):
+            y = top + (number + 0.5) * CELL + 4
+            sheet.write(left + across + right, y, text, SMALL, "ink", side="right")
     for number, name in enumerate(columns):
         x, color = left + (number + 0.5) * wide, "soft" if grid.sentences else "ink"
         if upright:
