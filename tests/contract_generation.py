@@ -100,7 +100,7 @@ def a_step_leaves_its_state_alone(case: Case) -> None:
         kept = copy.deepcopy(state)
         first, second = network.step(tokens, state), network.step(tokens, state)
         assert torch.equal(first.log_probs, second.log_probs)
-        for part in ("memory", "hypotheses"):
+        for part in ("memory", "hypotheses", "history"):
             for name, value in getattr(kept, part).items():
                 assert torch.equal(getattr(state, part)[name], value), f"{part} {name} was changed in place"
         equal(first.log_probs.exp().sum(-1), torch.ones(len(batch), 1, dtype=torch.float64))
@@ -146,7 +146,7 @@ class Cost(NamedTuple):
         for tokens in some(readable, count):
             with FlopCounterMode(display=False) as counter:
                 _, state, attention = network.step(tokens[:, None], state)
-            parts = state.hypotheses, state.memory
+            parts = {**state.hypotheses, **state.history}, state.memory
             kept, memory = (sum(part.numel() for part in group.values()) for group in parts)
             costs.append(cls(counter.get_total_flops(), kept, memory, max(1, len(attention))))
         return costs

@@ -62,7 +62,7 @@ class Constrained:
             raise ValueError(f"a constraint reads tokens (B, K); got a tensor {tuple(tokens.shape)}")
         memory, written = _parts(state.memory, own=True), _parts(state.hypotheses, own=True)
         written = self.constraint.read(tokens, memory, written)
-        inner = State(_parts(state.memory, own=False), _parts(state.hypotheses, own=False))
+        inner = State(_parts(state.memory, own=False), _parts(state.hypotheses, own=False), history=state.history)
         log_probs, after, attention = self.network.step(tokens, inner)
         allowed = self.constraint.allowed(memory, written)
         allowed = F.pad(allowed, (0, log_probs.shape[2] - allowed.shape[2]))

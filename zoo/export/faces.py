@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -13,6 +14,7 @@ from zoo.data.inputs import Inputs
 from zoo.layers.state import State
 
 TOKENS, NEXT = "tokens", "next_"
+KINDS = ("memory", "hypotheses", "history")  # Fields of a State
 """The input of a step besides the state, and the prefix of the names of what it changes of the state."""
 
 
@@ -77,19 +79,20 @@ class Step(Face):
     def __init__(self, network: nn.Module, state: State) -> None:
         """`state` is any state of this network."""
         super().__init__(network, [TOKENS, *parts_of(state)])
-        self.memory, self.hypotheses = list(state.memory), list(state.hypotheses)
+        self.state = state
 
     def outputs(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        memory = {name: tensors[_name("memory", name)] for name in self.memory}
-        hypotheses = {name: tensors[_name("hypotheses", name)] for name in self.hypotheses}
-        log_probs, after, attention = self.network.step(tensors[TOKENS], State(memory, hypotheses))
-        changed = {NEXT + name: part for name, part in _named("hypotheses", after.hypotheses).items()}
+        given: dict[str, Any] = {
+            kind: {name: tensors[_name(kind, name)] for name in getattr(self.state, kind)} for kind in KINDS
+        }
+        log_probs, after, attention = self.network.step(tensors[TOKENS], State(**given))
+        changed = {NEXT + name: part for name, part in parts_of(replace(after, memory={})).items()}
         return {"log_probs": log_probs, **_named("attention", attention), **changed}
 
 
 def parts_of(state: State) -> dict[str, Tensor]:
-    """The tensors that `Step` reads of a state, by their names: `memory_NAME` and `hypotheses_NAME`."""
-    return {**_named("memory", state.memory), **_named("hypotheses", state.hypotheses)}
+    """The tensors that `Step` reads of a state, by their names: `memory_NAME`, `hypotheses_NAME`, `history_NAME`."""
+    return {name: part for kind in KINDS for name, part in _named(kind, getattr(state, kind)).items()}
 
 
 def _named(kind: str, parts: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -91,7 +91,7 @@ def positions_of(name: str, memories: Memories, batch: Any, weights: Tensor | No
 class State:
     """The state of a decoder before the next token: facts about examples, computed once, and about each hypothesis.
 
-    Decoding reads the last three fields from the state that `start` gives. A step need not return them.
+    Decoding reads `memories`, `first` and `possible` from the state that `start` gives. A step need not return them.
     """
 
     memory: Mapping[str, Tensor]
@@ -108,6 +108,9 @@ class State:
     possible: Tensor | None = None
     """(B, V) True at the vocabulary columns that exist for an example; None if all exist for every example. The other
     columns have the log-probability -inf."""
+    history: Mapping[str, Tensor] = field(default_factory=dict)
+    """(B, n, ...) each: a part for every token that any hypothesis read, also one that was dropped. A step makes it
+    longer, and reordering leaves it as it is: `hypotheses` says which tokens are those of a hypothesis."""
 
     @property
     def device(self) -> torch.device:
@@ -122,7 +125,9 @@ class State:
         def of_parents(part: Tensor) -> Tensor:
             return part.flatten(0, 1).index_select(0, chosen).view(*parents.shape, *part.shape[2:])
 
-        return State(self.memory, {name: of_parents(part) for name, part in self.hypotheses.items()})
+        return State(
+            self.memory, {name: of_parents(part) for name, part in self.hypotheses.items()}, history=self.history
+        )
 
     def examples(self, rows: Tensor) -> State:
         """The state of some of the examples, given by their numbers `rows` (B',)."""
@@ -130,7 +135,7 @@ class State:
         def chosen(parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return {name: part.index_select(0, rows) for name, part in parts.items()}
 
-        return State(chosen(self.memory), chosen(self.hypotheses))
+        return State(chosen(self.memory), chosen(self.hypotheses), history=chosen(self.history))
 
 
 def log_probabilities(scores: Tensor) -> Tensor:

@@ -56,7 +56,7 @@ def _first(state: State, rows: int) -> State:
     def first(parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
         return {name: part if len(part) == rows else part[:rows] for name, part in parts.items()}
 
-    return State(first(state.memory), first(state.hypotheses))
+    return State(first(state.memory), first(state.hypotheses), history=first(state.history))
 
 
 def _unpacked(weights: Tensor, packing: Packing) -> Tensor:

@@ -39,6 +39,7 @@ from zoo.attention import MultiHeadAttention, neighbourhood_mask
 from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
+from zoo.layers.history import appended
 from zoo.layers.packing import Packing
 from zoo.layers.state import Annotations, State, Step, log_probabilities
 from zoo.linear import Linear
@@ -164,37 +165,36 @@ class TransformerDecoder(WritingNetwork):
         source, _ = self.encode(batch, False)
         memory = {"mask": source.mask}
         hypotheses = {"position": source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)}
+        hypotheses["own"] = hypotheses["position"].new_zeros(source.mask.shape[0], 1, 0)  # (B, 1, 0)
+        history = {}
         for number, layer in enumerate(self.decoder):
             assert isinstance(layer, Layer)
             keys, values = (part.contiguous() for part in _keys_values(layer.cross_attention, source))  # (B, H, S, E)
             memory |= {f"keys.{number}": keys, f"values.{number}": values}
-            hypotheses[f"read.{number}"] = keys.new_zeros(keys.shape[0], 1, 0, 2 * self.dim)  # (B, 1, 0, 2D)
-        return State(memory, hypotheses)
+            history[f"read.{number}"] = keys.new_zeros(keys.shape[0], 0, 2 * self.dim)  # (B, 0, 2D)
+        return State(memory, hypotheses, history=history)
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities.
 
-        The state of a layer is the keys and values of the tokens that it can still see, (B, K, t, 2D).
+        The history of a layer is the keys and values (B, n, 2D) of all tokens that the hypotheses of an example read;
+        `own` (B, K, t) has the numbers of those that a hypothesis can see.
         """
         before, position = state.hypotheses, state.hypotheses["position"]
         mask: Tensor | None = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
         if tokens.device.type == "cpu" and not torch.compiler.is_compiling() and state.memory["mask"].all():
             mask = None  # without padding there is nothing to mask
-        after, attention = {"position": position + 1}, {}
+        own, visible, gone = self._own(before["own"], tokens, state.history["read.0"].shape[1])
+        after, history, attention = {"position": position + 1, "own": own}, {}, {}
         x = self._embed(self.target_embedding, tokens, self.target_positions(position))  # (B, K, D)
         for number, layer in enumerate(self.decoder):
 
             def attend_self(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
-                q, new = (
-                    module.project(y).unsqueeze(2).split([self.dim, 2 * self.dim], -1)
-                )  # (B, K, 1, D), (B, K, 1, 2D)
-                seen = torch.cat([before[name], new], 2)  # (B, K, t + 1, 2D)
-                if self.neighbourhood is not None:  # neither this token nor a later one sees tokens before this slice
-                    seen = seen[:, :, -(self.neighbourhood // 2 + 1) :]
-                after[name] = seen
-                (q,), (k, v) = (module.split_heads(part.flatten(0, 1)) for part in (q, seen))  # (BK, H, t + 1, E)
-                context, _ = module.attend(q, k, v, need_weights=False)  # (BK, 1, D)
-                return module.output(context.view_as(y)), None
+                q, new = module.project(y).split([self.dim, 2 * self.dim], -1)  # (B, K, D), (B, K, 2D)
+                history[name] = appended(state.history[name], new)[:, gone:]  # (B, n + K, 2D)
+                (q,), (k, v) = (module.split_heads(part) for part in (q, history[name]))  # (B, H, K or n + K, E)
+                context, _ = module.attend(q, k, v, visible, need_weights=False)  # (B, K, D)
+                return module.output(context), None
 
             def attend_source(module: MultiHeadAttention, y: Tensor, number: int = number) -> tuple[Tensor, Tensor]:
                 (q,) = module.split_heads(module.queries(y))  # (B, H, K, E): the hypotheses are the queries
@@ -205,7 +205,23 @@ class TransformerDecoder(WritingNetwork):
 
             x, (_, attention[f"source.{number}"]) = layer(x, attend_self, attend_source)
         logits = self.vocabulary(self.decoder_norm(x))  # (B, K, V)
-        return Step(log_probabilities(logits), State(state.memory, after), attention)
+        return Step(log_probabilities(logits), State(state.memory, after, history=history), attention)
+
+    def _own(self, own: Tensor, tokens: Tensor, count: int) -> tuple[Tensor, Tensor | None, int]:
+        """The numbers (B, K, t + 1) of the tokens that each hypothesis can see, with the one that it reads now; a mask
+        (B, 1, K, n + K) of these among all, None where they are all; and how many of the first nobody sees any more.
+        `own` is (B, K, t), and `count` is n."""
+        rows, hypotheses, gone = tokens.shape[0], tokens.shape[1], 0
+        new = torch.arange(count, count + hypotheses, device=own.device)
+        own = torch.cat([own, new[:, None].expand(rows, -1, 1)], 2)
+        if self.neighbourhood is not None:  # neither this token nor a later one sees tokens before this slice
+            own = own[:, :, -(self.neighbourhood // 2 + 1) :]
+            gone = int(own.min())
+            own = own - gone
+        width = count + hypotheses - gone
+        if not torch.compiler.is_compiling() and own.shape[2] == width:
+            return own, None, gone
+        return own, own.new_zeros(rows, hypotheses, width, dtype=torch.bool).scatter(2, own, True)[:, None], gone
 
     def _embed_all(self, embedding: nn.Module, positions: nn.Module, tokens: Tensor, packing: Packing) -> Tensor:
         """Tokens (B, T) -> (N, D) at the real ones."""
