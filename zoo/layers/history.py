@@ -1,4 +1,4 @@
-"""What a decoder keeps of every token that it read: a tensor that grows at each step, in place where that is safe."""
+"""The tokens that a decoder has read: a tensor that grows at each step, in place where that is safe."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ LEAST = 16  # Tokens that there is room for at first
 
 @dataclass
 class _Room:
-    """A tensor (B, R, C), of which the first `used` rows of each example are taken."""
+    """A tensor (B, R, C). The first `used` rows of each example are taken."""
 
     rows: Tensor
     used: int
@@ -20,7 +20,7 @@ def appended(history: Tensor, new: Tensor) -> Tensor:
     """Return (B, n + k, C) from (B, n, C) and (B, k, C), as torch.cat does.
 
     Without gradients the result is a view into a larger tensor with room for later tokens, so that a step copies only
-    `new`. Earlier results never change: whoever appends to a tensor for the second time gets a copy.
+    `new`. Earlier results never change: a second call with the same tensor makes a copy.
     """
     if torch.is_grad_enabled() or torch.compiler.is_compiling():
         return torch.cat([history, new], 1)
