@@ -155,6 +155,19 @@ print(json.dumps([zoo.__file__, *(network(network.examples[0]).blocks[0].text fo
     compile((tmp_path / "space" / "app.py").read_text(), "app.py", "exec")
 
 
+@pytest.mark.parametrize(("query", "shown"), [("", "square"), ("network=nobody", "nobody: this network is not served")])
+def test_the_page_opens_with_an_answer_or_with_the_problem_of_its_address(query: str, shown: str) -> None:
+    gr = pytest.importorskip("gradio", reason="the extra `explore` is not installed")
+    from starlette.datastructures import QueryParams
+
+    from zoo.explore.app import Tab, _opened
+
+    with gr.Blocks():
+        tab = Tab(0, [Network("show_attend_tell")])
+    found = dict(zip(["tabs", *tab.changed], _opened([tab], QueryParams(query)), strict=True))
+    assert shown in found[tab.shown]
+
+
 def test_a_port_in_use_is_one_line() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

@@ -71,10 +71,11 @@ class Tab:
             with gr.Row(visible=len(names) > 1):
                 self.first = gr.Dropdown(names, value=names[0], label="Network")
                 self.second = gr.Dropdown([NOTHING, *names], value=NOTHING, label="Beside it")
-            example = first.examples[0] if first.examples else [None] * len(self.form)
-            self.fields = [_field(field, value) for field, value in zip(self.form, example, strict=True)]
-            if first.examples:
-                gr.Examples(first.examples, self.fields, examples_per_page=EXAMPLES, api_visibility="private")
+            examples = first.examples
+            self.example: list[str | None] = [*examples[0]] if examples else [None] * len(self.form)
+            self.fields = [_field(field, value) for field, value in zip(self.form, self.example, strict=True)]
+            if examples:
+                gr.Examples(examples, self.fields, examples_per_page=EXAMPLES, api_visibility="private")
             button = gr.Button("Answer", variant="primary")
             self.shown = gr.HTML(elem_classes="shown")
             self.downloads = gr.HTML()
@@ -160,7 +161,7 @@ def _opened(tabs: Sequence[Tab], given: Any) -> list[Any]:
         if tab is not chosen:
             found += [gr.skip()] * len(tab.changed)
             continue
-        inputs = [tab.first.value, NOTHING, *(field.value for field in tab.fields)]
+        inputs = [tab.first.value, NOTHING, *tab.example]
         if asked is not None:
             second = asked.networks[1] if len(asked.networks) > 1 else NOTHING
             inputs = [asked.networks[0], second, *asked.values]
