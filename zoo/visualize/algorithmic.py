@@ -60,10 +60,12 @@ class AlgorithmicView(View):
         return [self._head(prediction), Drawn(bits_drawing(prediction), keys=keys)]
 
     def maps(self, predictor: Any, given: Any, prediction: BitPrediction) -> list[AttentionMap]:
-        steps = list(map(str, range(1, len(prediction.inputs) + 1)))
+        def numbers(count: int) -> list[str]:
+            return [str(number) for number in range(1, count + 1)]
+
         parts = {name: prediction.memory[name] for name in WEIGHTINGS if name in prediction.memory}
         return [
-            AttentionMap(f"steps and rows of the memory: {name}", part, steps, list(map(str, range(part.shape[-1]))))
+            AttentionMap(f"steps and rows of the memory: {name}", part, numbers(part.shape[1]), numbers(part.shape[2]))
             for name, part in parts.items()
         ]
 
