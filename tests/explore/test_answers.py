@@ -163,7 +163,7 @@ def test_the_page_opens_with_an_answer_or_with_the_problem_of_its_address(query:
     from zoo.explore.app import Tab, _opened
 
     with gr.Blocks():
-        tab = Tab(0, [Network("show_attend_tell")])
+        tab = Tab(0, [Network("show_attend_tell")], gr.Textbox())
     found = dict(zip(["tabs", *tab.changed], _opened([tab], QueryParams(query)), strict=True))
     assert shown in found[tab.shown]
 

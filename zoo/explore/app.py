@@ -34,12 +34,13 @@ def build(networks: Sequence[Network]) -> gr.Blocks:
         groups.setdefault((network.task, network.form), []).append(network)
     with gr.Blocks(title="attention-zoo", analytics_enabled=False, delete_cache=(3600, 3600)) as page:
         gr.Markdown(ABOUT)
+        ready = gr.Textbox("", visible=False)  # "yes" as soon as the page has what its address asks for
         with gr.Tabs(overflow_behavior="wrap") as tabs:
-            made = [Tab(number, some) for number, some in enumerate(groups.values())]
-        changed = [tabs, *(part for tab in made for part in tab.changed)]
+            made = [Tab(number, some, ready) for number, some in enumerate(groups.values())]
+        changed = [ready, tabs, *(part for tab in made for part in tab.changed)]
 
         def opened(request: gr.Request) -> list[Any]:
-            return _opened(made, request.query_params)
+            return ["yes", *_opened(made, request.query_params)]
 
         page.load(opened, outputs=changed, api_visibility="private")
     return page
@@ -61,9 +62,12 @@ def _resource(name: str) -> str:
 
 
 class Tab:
-    """The form of a task, and the answers of one or two of its networks. `number` is that of the tab."""
+    """The form of a task, and the answers of one or two of its networks.
 
-    def __init__(self, number: int, networks: Sequence[Network]) -> None:
+    `number` is that of the tab. While the component `ready` is empty, opening the tab answers nothing.
+    """
+
+    def __init__(self, number: int, networks: Sequence[Network], ready: Any) -> None:
         self.number, self.networks = number, {network.name: network for network in networks}
         names, first = list(self.networks), networks[0]
         self.form = first.form
@@ -88,7 +92,7 @@ class Tab:
         hidden: dict[str, Any] = {"api_visibility": "private", "show_progress": "minimal"}
         for event in (button.click, *(field.submit for field in self.fields if isinstance(field, gr.Textbox))):
             event(self.answer, self.inputs, results, **hidden)
-        tab.select(self.first_answer, [self.shown, *self.inputs], results, **hidden)
+        tab.select(self.first_answer, [ready, self.shown, *self.inputs], results, **hidden)
         self.address.change(None, self.address, js=TO_ADDRESS_BAR, **hidden)
         self.shown.change(self.saved, self.inputs, self.downloads, **hidden)
 
@@ -110,9 +114,9 @@ class Tab:
             link = answers.problem(str(error))
         return answers.shown_answers(found), link
 
-    def first_answer(self, shown: str, *inputs: Any) -> tuple[Any, Any]:
+    def first_answer(self, ready: str, shown: str, *inputs: Any) -> tuple[Any, Any]:
         """Answer when the tab is opened for the first time."""
-        return (gr.skip(), gr.skip()) if shown or not all(inputs) else self.answer(*inputs)
+        return self.answer(*inputs) if ready and not shown and all(inputs) else (gr.skip(), gr.skip())
 
     def saved(self, first: str, second: str, *values: str | None) -> str:
         """Return links to the files of the answers; nothing for an input that cannot be used."""
