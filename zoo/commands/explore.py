@@ -28,7 +28,7 @@ def run(words: list[str]) -> None:
     """Serve the page, or write a Space."""
     options = parser().parse_args(words)
     if find_spec("gradio") is None:
-        raise ConfigError('zoo explore needs gradio: pip install "attention-zoo[explore]"')
+        raise ConfigError("zoo explore: gradio is not installed; pip install -e '.[explore]'")
     # by default the network of `python train.py` comes first
     names = options.checkpoints or sorted(included(), key=lambda name: name != "han")
     if options.space is None:
