@@ -36,6 +36,9 @@ def reviews(archive: Path, options: argparse.Namespace) -> Splits:
             parts = {"train": drawn[: options.train // 2], "val": drawn[options.train // 2 :], "test": test}
             for split, part in parts.items():
                 splits[split] += [(opened.read(name).decode("ascii"), label) for name in part]
+    for table in options.more:
+        with open(table, encoding="utf-8", newline="") as file:
+            splits["train"] += [(row["text"], row["label"]) for row in csv.DictReader(file)]
     return splits
 
 
@@ -86,6 +89,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the drawn reviews")
     parser.add_argument("--train", type=int, default=100, help="number of reviews to train")
     parser.add_argument("--val", type=int, default=100, help="number of reviews to validate")
+    parser.add_argument("--more", type=Path, nargs="*", default=[], help="tables whose texts are also trained on")
     parser.add_argument("--words", type=int, default=300, help="least number of words in a passage of a book")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

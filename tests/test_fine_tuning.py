@@ -41,6 +41,9 @@ def test_drawn_reviews_are_balanced_and_no_split_has_those_of_another(
     assert sorted(text for text, _ in one["test"]) == [name for name in names if "/cv9" in name]
     assert not {*one["train"]} & {*one["val"]} and not any("/cv9" in text for text, _ in one["train"] + one["val"])
     assert other["test"] == one["test"] and other["train"] != one["train"]
+    again = ["reviews", tmp_path / "reviews.zip", tmp_path / "more", "--train", 8, "--val", 6, "--more"]
+    both = made(monkeypatch, *again, tmp_path / "2/train.csv")
+    assert both == one | {"train": one["train"] + other["train"]}
 
 
 def test_a_passage_ends_with_the_paragraph_that_makes_it_long_enough() -> None:
