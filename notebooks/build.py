@@ -1,10 +1,12 @@
-"""python notebooks/build.py [NAME ...]: runs the percent scripts of this folder and saves their outputs in .ipynb."""
+"""python notebooks/build.py [NAME ...] [--colab]: runs the percent scripts of this folder and saves their outputs in
+.ipynb, below two cells for Colab. With --colab nothing is run: only these two cells are written again.
+"""
 
 from __future__ import annotations
 
+import argparse
 import base64
 import io
-import sys
 from pathlib import Path
 
 import jupytext
@@ -15,6 +17,15 @@ from PIL import Image
 FOLDER = Path(__file__).resolve().parent
 LARGE, WIDEST = 40_000, 900
 """Bytes up to which a picture stays a PNG, and the greatest width in pixels of larger ones."""
+REPOSITORY = "your_account/attention-zoo"
+"""The owner and the name on GitHub, from where Colab reads. After a change run `python notebooks/build.py --colab`."""
+COLAB = "https://colab.research.google.com"
+INSTALL = f"""\
+import importlib.util
+import sys
+
+if "google.colab" in sys.modules and importlib.util.find_spec("zoo") is None:
+    %pip install --quiet git+https://github.com/{REPOSITORY}"""
 
 
 def build(name: str) -> None:
@@ -28,7 +39,42 @@ def build(name: str) -> None:
             for output in cell.outputs:
                 if "image/png" in output.get("data", {}):
                     output["data"].update(smaller(output["data"].pop("image/png")))
+    write(name, notebook)
+
+
+def write(name: str, notebook: nbformat.NotebookNode) -> None:
+    """Writes `name`.ipynb, with new cells for Colab at its top."""
+    notebook.cells = [*for_colab(name), *(cell for cell in notebook.cells if not is_for_colab(cell))]
     nbformat.write(notebook, FOLDER / f"{name}.ipynb")
+
+
+def for_colab(name: str) -> list[nbformat.NotebookNode]:
+    """The badge that opens `name`.ipynb in Colab, and the cell that installs the package there."""
+    link = f"{COLAB}/github/{REPOSITORY}/blob/main/notebooks/{name}.ipynb"
+    badge = nbformat.v4.new_markdown_cell(f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({link})", id="badge")
+    install = nbformat.v4.new_code_cell(INSTALL, id="install")
+    for cell in (badge, install):
+        cell.metadata["tags"] = ["colab"]
+    return [badge, install]
+
+
+def is_for_colab(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell is one of `for_colab`."""
+    return "colab" in cell.metadata.get("tags", ())
+
+
+def main() -> None:
+    """Run the command line."""
+    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.name != "build.py")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=[*names, []], metavar="NAME", help="by default all")
+    parser.add_argument("--colab", action="store_true", help="write only the cells for Colab again")
+    options = parser.parse_args()
+    for name in options.names or names:
+        if options.colab:
+            write(name, nbformat.read(FOLDER / f"{name}.ipynb", as_version=4))
+        else:
+            build(name)
 
 
 def smaller(picture: str) -> dict[str, str]:
@@ -49,5 +95,4 @@ def smaller(picture: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or sorted(path.stem for path in FOLDER.glob("*.py") if path.name != "build.py"):
-        build(name)
+    main()

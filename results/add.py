@@ -3,7 +3,7 @@ a results file.
 
 Choose metrics with --metric NAME or --metric NAME=NUMBER, where NUMBER is the published one to compare with. The
 default is accuracy, attention_recall, sentence_recall and attention_chance. Parameters, epochs and minutes of the run
-are metrics too. A row of the same command, seed and metric is replaced where it is.
+are metrics too. A row of the same source, command, seed and metric is replaced where it is.
 """
 
 import argparse

@@ -47,10 +47,13 @@ def of_program(program: str, file: Path, overrides: Sequence[str], cfg: Any, des
 
 
 def merge(file: Path, rows: Sequence[dict[str, str]]) -> None:
-    """Put rows into a file. A row of the same model, command, seed and metric is replaced where it is."""
+    """Put rows into a file. A row of the same model, source, command, seed and metric is replaced where it is.
+
+    The source tells commands apart whose paths are shown as PATH.
+    """
 
     def key(row: dict[str, str]) -> tuple[str, ...]:
-        return row["model"], re.sub(r" threads=\d+", "", row["command"]), row["seed"], row["metric"]
+        return row["model"], row["source"], re.sub(r" threads=\d+", "", row["command"]), row["seed"], row["metric"]
 
     kept = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
     merged = {key(row): row for row in [*kept, *rows]}

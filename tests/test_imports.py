@@ -246,7 +246,7 @@ def distributions(requirements: list[str]) -> set[str]:
 def undeclared(sources: dict[str, str], declared: set[str]) -> set[str]:
     """Imports of `sources` from packages that are not declared."""
     imports = {name.split(".")[0] for module, text in sources.items() for _, name in imported(module, text, set())}
-    own = {"docs", "results", "tests", "weights", "train", "zoo", *sys.stdlib_module_names}
+    own = {"docs", "notebooks", "results", "tests", "weights", "train", "zoo", *sys.stdlib_module_names}
     return {name for name in imports - own if PACKAGE_OF.get(name, name).lower() not in declared}
 
 

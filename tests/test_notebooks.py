@@ -9,12 +9,14 @@ import nbclient
 import nbformat
 import pytest
 
+from notebooks.build import REPOSITORY, for_colab, is_for_colab
+
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 SOURCES = sorted(path for path in FOLDER.glob("*.py") if path.name != "build.py")
 
 
 def cells(notebook):
-    return [cell.source.strip() for cell in notebook.cells]
+    return [cell.source.strip() for cell in notebook.cells if not is_for_colab(cell)]
 
 
 def test_there_are_notebooks():
@@ -30,6 +32,7 @@ def test_runs_from_top_to_bottom(source, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     monkeypatch.setenv("ZOO_NOTEBOOKS", "small")
     notebook = jupytext.read(source)
+    notebook.cells = [*for_colab(source.stem), *notebook.cells]  # outside Colab they do nothing
     nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
 
 
@@ -37,7 +40,17 @@ def test_runs_from_top_to_bottom(source, tmp_path, monkeypatch):
 def test_the_kept_outputs_belong_to_the_source(source):
     kept = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     assert cells(kept) == cells(jupytext.read(source)), f"build it again: python notebooks/build.py {source.stem}"
-    code = [cell for cell in kept.cells if cell.cell_type == "code"]
+    code = [cell for cell in kept.cells if cell.cell_type == "code" and not is_for_colab(cell)]
     assert all(cell.execution_count for cell in code)
     assert any("image/png" in output.get("data", {}) for cell in code for output in cell.outputs)
     assert not [output for cell in code for output in cell.outputs if output.output_type == "error"]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_badge_opens_the_notebook_in_colab_and_installs_the_package_there(source):
+    badge, install = nbformat.read(source.with_suffix(".ipynb"), as_version=4).cells[:2]
+    place = f"{REPOSITORY}/blob/main/{source.relative_to(FOLDER.parent).with_suffix('.ipynb').as_posix()}"
+    assert badge.source.endswith(f"(https://colab.research.google.com/github/{place})")
+    assert install.source.endswith(f"%pip install --quiet git+https://github.com/{REPOSITORY}")
+    written_again = "write it again: python notebooks/build.py --colab"
+    assert [badge, install] == for_colab(source.stem), written_again
