@@ -32,7 +32,7 @@ def test_an_included_network_answers_its_examples(name: str) -> None:
     assert len(network.examples) >= 3
     for values in network.examples:
         answer = network(values)
-        assert answer.blocks and json.dumps(answer.content)
+        assert answer.blocks and json.dumps(network.view.as_json(answer.prediction))
         for one in answer.maps:
             assert torch.as_tensor(one.weights).shape[-2:] == (len(one.rows), len(one.columns))
     assert network.card.strip().startswith(f"# {name}")
@@ -107,7 +107,7 @@ def _read(query: str, forms: dict[str, Any]) -> Asked:
 def test_files_hold_the_input_the_answers_and_the_attention() -> None:
     network = Network("memn2n")
     values = network.examples[0]
-    made = answers.files(network, [network(values)] * 2, values)
+    made = answers.files([network(values)] * 2, values)
     content = json.loads(made["json"])
     assert content["input"] == dict(zip(("story", "question"), values, strict=True))
     assert content["answers"]["memn2n"]["answer"] == "kitchen"
@@ -158,7 +158,7 @@ print(json.dumps([zoo.__file__, *(network(network.examples[0]).blocks[0].text fo
 @pytest.mark.parametrize(("query", "shown"), [("", "square"), ("network=nobody", "nobody: this network is not served")])
 def test_the_page_opens_with_an_answer_or_with_the_problem_of_its_address(query: str, shown: str) -> None:
     gr = pytest.importorskip("gradio", reason="the extra `explore` is not installed")
-    from starlette.datastructures import QueryParams
+    from fastapi.datastructures import QueryParams
 
     from zoo.explore.app import Tab, _opened
 

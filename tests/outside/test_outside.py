@@ -12,6 +12,8 @@ from tests.commands import forgotten
 from tests.run.programs import ROOT, launch, result
 from zoo.cli import main
 from zoo.dotted import class_at
+from zoo.explore.answers import files
+from zoo.explore.network import Network
 from zoo.run import catalogue
 from zoo.run.compose import compose
 from zoo.tasks import Task
@@ -201,3 +203,13 @@ def test_its_network_is_exported(finished, tmp_path, capsys):
         "<pad>",
         "<unk>",
     ]
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_it_can_be_explored(finished):
+    network = Network(str(finished))
+    answer = network(["abca"])
+    assert [field.label for field in network.form] == ["sequence"] and answer.prediction.symbols == ("a", "b", "c", "a")
+    made = files([answer], ["abca"])
+    assert made["png"].startswith(b"\x89PNG") and json.loads(made["json"])["input"] == {"sequence": "abca"}
+    assert network.card.strip().startswith(f"# {finished}")

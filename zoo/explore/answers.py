@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from zoo.errors import DataError
-from zoo.explore.network import Answer, Network
+from zoo.explore.network import Answer
 from zoo.printable import shown
 from zoo.visualize.attention import attention_page
 from zoo.visualize.blocks import Block, Note
@@ -28,8 +28,8 @@ def problem(message: str) -> str:
 
 
 def _section(answer: Answer) -> str:
-    name = escape(answer.network)
-    parts = [_frame(page("", "", [answer.blocks]), f"answer of {answer.network}", "answer", "allow-same-origin")]
+    name = escape(answer.network.name)
+    parts = [_frame(page("", "", [answer.blocks]), f"answer of {answer.network.name}", "answer", "allow-same-origin")]
     for number, one in enumerate(answer.maps):
         opened = " open" if number == 0 else ""
         parts.append(f"<details{opened}><summary>Attention: {escape(one.name)}</summary>{_map(one)}</details>")
@@ -48,23 +48,26 @@ def _frame(html: str, title: str, kind: str, sandbox: str) -> str:
     return f'<iframe class="{kind}" title="{escape(title)}" sandbox="{sandbox}" srcdoc="{escape(html)}"></iframe>'
 
 
-def files(network: Network, answers: Sequence[Answer], values: Sequence[str]) -> dict[str, bytes]:
-    """Return the files of the answers of networks for one task, by their endings."""
+def files(answers: Sequence[Answer], values: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of the answers of networks for one task to the `values` of its form, by their endings."""
     from zoo.visualize.letters import missing_letters_silent
     from zoo.visualize.renderers.figure import draw
 
-    named: list[list[Block]] = [[Note(answer.network), *answer.blocks] for answer in answers]
+    first, *others = answers
+    view, form = first.network.view, first.network.form
+    named: list[list[Block]] = [[Note(answer.network.name), *answer.blocks] for answer in answers]
     content = {
-        "input": {field.label: value for field, value in zip(network.form, values, strict=True)},
-        "answers": {answer.network: answer.content for answer in answers},
-        "attention": {answer.network: [one._asdict() for one in answer.maps] for answer in answers},
+        "input": {field.label: value for field, value in zip(form, values, strict=True)},
+        "answers": {answer.network.name: view.as_json(answer.prediction) for answer in answers},
+        "attention": {answer.network.name: [one._asdict() for one in answer.maps] for answer in answers},
     }
+    figure = None if others else view.picture(first.prediction)
     picture = io.BytesIO()
     with missing_letters_silent():
-        draw([block for blocks in named for block in blocks]).savefig(picture, format="png")
+        (figure or draw([block for blocks in named for block in blocks])).savefig(picture, format="png")
     return {
         "png": picture.getvalue(),
-        "html": page(network.view.title, "", named).encode(),
+        "html": page(view.title, "", named).encode(),
         "json": json.dumps(content, ensure_ascii=False, default=lambda array: array.tolist()).encode(),
     }
 

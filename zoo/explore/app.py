@@ -107,7 +107,7 @@ class Tab:
             found = [self.networks[name](values) for name in self._names(first, second)]
         except ZooError as error:
             return answers.problem(str(error)), ""
-        asked = Asked([answer.network for answer in found], [value or "" for value in values])
+        asked = Asked([answer.network.name for answer in found], [value or "" for value in values])
         try:
             link = answers.link(permalink.query(asked, self.form))
         except ZooError as error:
@@ -125,7 +125,7 @@ class Tab:
             found = [self.networks[name](values) for name in names]
         except ZooError:
             return ""
-        made = answers.files(self.networks[first], found, [value or "" for value in values])
+        made = answers.files(found, [value or "" for value in values])
         return answers.links(made, self.networks[first].task)
 
     def _names(self, first: str, second: str) -> list[str]:

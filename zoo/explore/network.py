@@ -1,5 +1,7 @@
 """A trained network of the explorer: its form, its examples, its model card and its answers."""
 
+from __future__ import annotations
+
 import argparse
 import json
 from collections.abc import Sequence
@@ -18,10 +20,10 @@ from zoo.visualize.view import AttentionMap, Field, view_of
 class Answer:
     """The answer of a network to one input."""
 
-    network: str
+    network: Network
+    prediction: Any
     blocks: list[Block]
     maps: list[AttentionMap]
-    content: Any  # As plain data
 
 
 class Network:
@@ -76,4 +78,4 @@ class Network:
         given = self.view.entered(entered)
         prediction = self.predictor([given])[0]
         maps = self.view.maps(self.predictor, given, prediction)
-        return Answer(self.name, self.view.blocks(prediction), maps, self.view.as_json(prediction))
+        return Answer(self, prediction, self.view.blocks(prediction), maps)
