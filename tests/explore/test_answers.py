@@ -177,3 +177,5 @@ def test_a_port_in_use_is_one_line() -> None:
             bound("127.0.0.1", port)
     with pytest.raises(ConfigError, match=r"--host 203\.0\.113\.1"):
         bound("203.0.113.1", 0)
+    with pytest.raises(ConfigError, match="--port 99999: expected a number from 0 to 65535"):
+        bound("127.0.0.1", 99999)

@@ -64,6 +64,8 @@ def serve(names: Sequence[str], host: str = HOST, port: int = PORT, *, browser: 
 
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that is bound to an address. Raises ConfigError where that is not possible."""
+    if not 0 <= port < 2**16:
+        raise ConfigError(f"--port {port}: expected a number from 0 to {2**16 - 1}")
     door = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
