@@ -32,6 +32,7 @@ def test_an_included_network_answers_its_examples(name: str) -> None:
     assert len(network.examples) >= 3
     for values in network.examples:
         answer = network(values)
+        assert network(values) is answer  # computed once, for the page and for its files
         assert answer.blocks and json.dumps(network.view.as_json(answer.prediction))
         for one in answer.maps:
             assert torch.as_tensor(one.weights).shape[-2:] == (len(one.rows), len(one.columns))

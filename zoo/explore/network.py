@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class Network:
         options.add_argument("--attention")
         self.view.options(options.add_argument_group())
         self.view.prepare(self.predictor, options.parse_args([]))
+        self._answered = lru_cache(maxsize=8)(self._answer)  # the files of an answer are made after it is shown
 
     @property
     def form(self) -> tuple[Field, ...]:
@@ -75,6 +77,9 @@ class Network:
         for field, value in zip(self.form, entered, strict=True):
             if not value:
                 raise DataError(f"{field.label}: this field is empty; fill it in, or choose an example")
+        return self._answered(tuple(entered))
+
+    def _answer(self, entered: tuple[str, ...]) -> Answer:
         given = self.view.entered(entered)
         prediction = self.predictor([given])[0]
         maps = self.view.maps(self.predictor, given, prediction)

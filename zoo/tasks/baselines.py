@@ -15,7 +15,7 @@ Texts = tuple[list[str], NDArray[Any]]
 CHOICES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Values of C, the inverse strength of the regularisation, among which the validation split chooses."""
 DEFAULT = 1.0
-"""C where there is no validation split, as in scikit-learn."""
+"""The value of C without a validation split; it is the default of scikit-learn."""
 
 
 def baselines(
