@@ -266,3 +266,16 @@ def test_a_wrong_choice_is_found(way, message):
 def test_three_tied_matrices_need_one_vocabulary():
     with pytest.raises(ValueError, match="one vocabulary for both sides"):
         model(dataclasses.replace(SPEC, shared=False), tied="all")
+
+
+def test_a_step_leaves_earlier_keys_and_values_where_they_are():
+    network = model().eval()
+    with torch.no_grad():
+        states = [network.start(pairs())]
+        for _ in range(4):
+            tokens = torch.full((len(pairs()), 3 if len(states) > 1 else 1), 5)
+            states.append(
+                network.step(tokens, states[-1]).state.reorder(torch.zeros(len(pairs()), 3, dtype=torch.long))
+            )
+    places = {state.history["read.0"].untyped_storage().data_ptr() for state in states[1:]}
+    assert len(places) == 1

@@ -191,7 +191,8 @@ class TransformerDecoder(WritingNetwork):
 
             def attend_self(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
                 q, new = module.project(y).split([self.dim, 2 * self.dim], -1)  # (B, K, D), (B, K, 2D)
-                history[name] = appended(state.history[name], new)[:, gone:]  # (B, n + K, 2D)
+                seen = appended(state.history[name], new)  # (B, n + K, 2D)
+                history[name] = seen[:, gone:] if gone else seen  # a slice has no room for the next token
                 (q,), (k, v) = (module.split_heads(part) for part in (q, history[name]))  # (B, H, K or n + K, E)
                 context, _ = module.attend(q, k, v, visible, need_weights=False)  # (B, K, D)
                 return module.output(context), None
