@@ -1,5 +1,7 @@
-"""python notebooks/build.py [NAME ...] [--colab]: runs the percent scripts of this folder and saves their outputs in
-.ipynb, below two cells for Colab. With --colab nothing is run: only these two cells are written again.
+"""python notebooks/build.py [NAME ...]: runs the percent scripts of this folder and saves their outputs in .ipynb.
+
+With --colab OWNER/NAME nothing is run. Every notebook gets two cells at its top: a badge that opens it in Colab from
+this repository on GitHub, and a cell that installs the package there.
 """
 
 from __future__ import annotations
@@ -17,15 +19,13 @@ from PIL import Image
 FOLDER = Path(__file__).resolve().parent
 LARGE, WIDEST = 40_000, 900
 """Bytes up to which a picture stays a PNG, and the greatest width in pixels of larger ones."""
-REPOSITORY = "your_account/attention-zoo"
-"""The owner and the name on GitHub, from where Colab reads. After a change run `python notebooks/build.py --colab`."""
 COLAB = "https://colab.research.google.com"
-INSTALL = f"""\
+INSTALL = """\
 import importlib.util
 import sys
 
 if "google.colab" in sys.modules and importlib.util.find_spec("zoo") is None:
-    %pip install --quiet git+https://github.com/{REPOSITORY}"""
+    %pip install --quiet git+https://github.com/"""
 
 
 def build(name: str) -> None:
@@ -39,27 +39,32 @@ def build(name: str) -> None:
             for output in cell.outputs:
                 if "image/png" in output.get("data", {}):
                     output["data"].update(smaller(output["data"].pop("image/png")))
-    write(name, notebook)
+    path = FOLDER / f"{name}.ipynb"
+    kept = nbformat.read(path, as_version=4).cells if path.exists() else []
+    notebook.cells = [*filter(is_for_colab, kept), *notebook.cells]
+    nbformat.write(notebook, path)
 
 
-def write(name: str, notebook: nbformat.NotebookNode) -> None:
-    """Writes `name`.ipynb, with new cells for Colab at its top."""
-    notebook.cells = [*for_colab(name), *(cell for cell in notebook.cells if not is_for_colab(cell))]
-    nbformat.write(notebook, FOLDER / f"{name}.ipynb")
-
-
-def for_colab(name: str) -> list[nbformat.NotebookNode]:
-    """The badge that opens `name`.ipynb in Colab, and the cell that installs the package there."""
-    link = f"{COLAB}/github/{REPOSITORY}/blob/main/notebooks/{name}.ipynb"
+def for_colab(name: str, repository: str) -> list[nbformat.NotebookNode]:
+    """The badge that opens `name`.ipynb of a `repository` (owner/name) in Colab, and the cell that installs its package
+    there."""
+    link = f"{COLAB}/github/{repository}/blob/main/notebooks/{name}.ipynb"
     badge = nbformat.v4.new_markdown_cell(f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({link})", id="badge")
-    install = nbformat.v4.new_code_cell(INSTALL, id="install")
+    install = nbformat.v4.new_code_cell(INSTALL + repository, id="install")
     for cell in (badge, install):
         cell.metadata["tags"] = ["colab"]
     return [badge, install]
 
 
+def add_colab(path: Path, repository: str) -> None:
+    """Put the cells of `for_colab` at the top of a notebook, instead of those that it has."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [*for_colab(path.stem, repository), *(cell for cell in notebook.cells if not is_for_colab(cell))]
+    nbformat.write(notebook, path)
+
+
 def is_for_colab(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell is one of `for_colab`."""
+    """Whether a cell is one of those of `for_colab`."""
     return "colab" in cell.metadata.get("tags", ())
 
 
@@ -68,11 +73,11 @@ def main() -> None:
     names = sorted(path.stem for path in FOLDER.glob("*.py") if path.name != "build.py")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*names, []], metavar="NAME", help="by default all")
-    parser.add_argument("--colab", action="store_true", help="write only the cells for Colab again")
+    parser.add_argument("--colab", metavar="OWNER/NAME", help="only add cells for Colab, for this GitHub repository")
     options = parser.parse_args()
     for name in options.names or names:
         if options.colab:
-            write(name, nbformat.read(FOLDER / f"{name}.ipynb", as_version=4))
+            add_colab(FOLDER / f"{name}.ipynb", options.colab)
         else:
             build(name)
 

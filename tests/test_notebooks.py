@@ -1,6 +1,7 @@
 """Every notebook runs from top to bottom on a small setting, and its kept outputs belong to its source."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import nbclient
 import nbformat
 import pytest
 
-from notebooks.build import REPOSITORY, for_colab, is_for_colab
+from notebooks.build import add_colab, for_colab, is_for_colab
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 SOURCES = sorted(path for path in FOLDER.glob("*.py") if path.name != "build.py")
@@ -32,7 +33,7 @@ def test_runs_from_top_to_bottom(source, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     monkeypatch.setenv("ZOO_NOTEBOOKS", "small")
     notebook = jupytext.read(source)
-    notebook.cells = [*for_colab(source.stem), *notebook.cells]  # outside Colab they do nothing
+    notebook.cells = [*for_colab(source.stem, "owner/zoo"), *notebook.cells]  # outside Colab they do nothing
     nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
 
 
@@ -46,11 +47,13 @@ def test_the_kept_outputs_belong_to_the_source(source):
     assert not [output for cell in code for output in cell.outputs if output.output_type == "error"]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_a_badge_opens_the_notebook_in_colab_and_installs_the_package_there(source):
-    badge, install = nbformat.read(source.with_suffix(".ipynb"), as_version=4).cells[:2]
-    place = f"{REPOSITORY}/blob/main/{source.relative_to(FOLDER.parent).with_suffix('.ipynb').as_posix()}"
-    assert badge.source.endswith(f"(https://colab.research.google.com/github/{place})")
-    assert install.source.endswith(f"%pip install --quiet git+https://github.com/{REPOSITORY}")
-    written_again = "write it again: python notebooks/build.py --colab"
-    assert [badge, install] == for_colab(source.stem), written_again
+def test_a_badge_opens_a_notebook_in_colab_and_a_cell_installs_the_package_there(tmp_path):
+    path = Path(shutil.copy(SOURCES[0].with_suffix(".ipynb"), tmp_path))
+    before = nbformat.read(path, as_version=4).cells
+    for repository in ("someone/zoo", "owner/zoo"):  # those of another repository are replaced
+        add_colab(path, repository)
+    badge, install, *rest = nbformat.read(path, as_version=4).cells
+    link = f"https://colab.research.google.com/github/owner/zoo/blob/main/notebooks/{path.name}"
+    assert badge.source.endswith(f"({link})")
+    assert install.source.endswith("%pip install --quiet git+https://github.com/owner/zoo")
+    assert rest == before

@@ -145,8 +145,9 @@ def ranks(words: list[str], folder: Path, environment: dict[str, str], count: in
     shared = environment | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "TORCHELASTIC_RUN_ID": "tests"}
     shared |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "GROUP_RANK": "0"}
     programs = [Program(words, folder, shared | {"RANK": str(n), "LOCAL_RANK": str(n)}) for n in range(count)]
-    for program in programs:
-        assert program.wait() == 0, program.stdout[-3000:] + program.stderr[-6000:]
+    codes = [program.wait() for program in programs]  # all of them: one that is left alone says only that it was
+    ended = (f"rank {n} ended with {codes[n]}:\n{p.stdout[-3000:]}{p.stderr[-6000:]}" for n, p in enumerate(programs))
+    assert not any(codes), "\n".join(ended)
     return programs
 
 
