@@ -31,9 +31,11 @@ def small(arguments: dict[str, Any], widest: int = WIDEST) -> dict[str, Any]:
     return {name: 0.0 if name in ("dropout", "time_noise") else cut(name, value) for name, value in arguments.items()}
 
 
-def clauses(family: Family) -> tuple[Callable[[Case], None], ...]:
-    """The clauses for a network of this family."""
-    return contract.FOR_ALL + (contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES)
+def clauses(family: Family, cls: type[nn.Module] = nn.Module) -> tuple[Callable[[Case], None], ...]:
+    """The clauses for a network of this family, and of this class."""
+    streams = contract.FOR_STREAMS if getattr(cls, "carries", False) else ()
+    written = contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES
+    return tuple(dict.fromkeys((*contract.FOR_ALL, *written, *streams)))
 
 
 def cases() -> Iterator[Any]:
@@ -50,7 +52,7 @@ CASES = list(cases())
 PAIRED = [
     pytest.param(*case.values, clause, id=f"{case.id}-{clause.__name__}")
     for case in CASES
-    for clause in clauses(case.values[0].family)
+    for clause in clauses(case.values[0].family, case.values[0].build.func)
 ]
 
 

@@ -42,7 +42,7 @@ class RNNArguments(TypedDict, total=False):
     kernel: str
 
 
-class _PackedRNN(nn.RNNBase, ABC):
+class PackedRNN(nn.RNNBase, ABC):
     """The common part of GRU and LSTM: torch's parameters, the layers, the order of the rows, the choice of the
     kernel."""
 
@@ -90,10 +90,8 @@ class _PackedRNN(nn.RNNBase, ABC):
         sizes = torch.tensor(packing.batch_sizes)  # torch requires it on the CPU
         weights = [weight for weight in self._flat_weights if weight is not None]
         settings = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
-        if self.mode == "GRU":
-            output, *final = torch._VF.gru(x, sizes, start[0], weights, *settings)
-        else:
-            output, *final = torch._VF.lstm(x, sizes, start, weights, *settings)
+        begin = start if self.mode == "LSTM" else start[0]
+        output, *final = getattr(torch._VF, self.mode.lower())(x, sizes, begin, weights, *settings)
         return output, tuple(final)
 
     def _loop(
@@ -228,7 +226,7 @@ def sum_of_biases(bias_x: Tensor, bias_h: Tensor) -> Tensor:
     return bias_x + 1.0 * bias_h
 
 
-class GRU(_PackedRNN):
+class GRU(PackedRNN):
     """Gated recurrent unit (Cho et al. 2014): r, z = sigmoid(W x + U h), a candidate n, and the new state from both.
 
     `reset` = after (torch.nn.GRU, n = tanh(W x + r (U h)), biases with their products) | before (Cho et al. 2014 and
@@ -332,7 +330,7 @@ class GRU(_PackedRNN):
             )
 
 
-class LSTM(_PackedRNN):
+class LSTM(PackedRNN):
     """Long short-term memory (Hochreiter and Schmidhuber 1997) with forget gates (Gers et al. 2000), as torch.nn.LSTM.
 
     `kernel` = auto (loop on the CPU, torch's elsewhere) | loop | torch. `dropout` acts between layers.

@@ -1,16 +1,16 @@
-"""Bases of the networks: what each declares about itself, and the interfaces of those that write token by token and of
-those that address a memory at every time step."""
+"""Bases of the networks: what each declares about itself, and the interfaces of those that write token by token, of
+those that read a stream, and of those that address a memory at every time step."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from zoo.attention.addressing import precise_linear
-from zoo.layers.packing import Packing, Padded
-from zoo.layers.state import State, Step
+from zoo.layers.packing import Packing, Padded, without_end
+from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import scanned
 from zoo.models.output import Output
 from zoo.precision import without_autocast
@@ -52,6 +52,91 @@ class WritingNetwork(Network):
     @abstractmethod
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read one token of each hypothesis: `tokens` are (B, K) ids or (B, K, V) probabilities."""
+
+
+class Read(NamedTuple):
+    """The result of reading N tokens of B columns of a stream."""
+
+    states: Tensor
+    """(N, D) a vector after each token, from which the next one is predicted."""
+    carried: dict[str, Tensor]
+    """(B, ...) each: what the tokens that follow need of those before. A column that read nothing keeps its own."""
+    attention: dict[str, Tensor] = {}
+    """(B, T, S) or, with H heads, (B, H, T, S) weights on the tokens that were read, by name, if they are needed. The
+    last T columns are the tokens of the window, and those before are carried ones."""
+    losses: dict[str, Tensor] = {}
+    """Further losses, as in `Output`."""
+
+
+class StreamNetwork(WritingNetwork):
+    """A language model: it reads the tokens of a stream and predicts after each of them the next one.
+
+    A subclass defines `read`, and the module `vocabulary` from a state to the scores of all tokens. From these follow
+    the pass over a window, the continuation of a prompt, and the step of one token: all three are the same function.
+    """
+
+    carries = True
+    vocabulary: nn.Module
+
+    @abstractmethod
+    def read(
+        self, tokens: Tensor, packing: Packing, carried: Mapping[str, Tensor] | None, *, need_weights: bool
+    ) -> Read:
+        """Read the window of each column, from the state that the window before left, or from the beginning.
+
+        Args:
+            tokens: (N,) ids in the order of `packing`, or (N, V) probabilities. There may be none at all.
+            packing: of the window (B, T).
+            carried: what `read` returned for the window before, (B, ...) each.
+            need_weights: whether to return attention.
+        """
+
+    def scores(self, states: Tensor) -> Tensor:
+        """(N, D) -> (N, V) the scores of the next token."""
+        return self.vocabulary(states)
+
+    def surprisal(self, states: Tensor, tokens: Tensor) -> Tensor | None:
+        """(N, D) states and the tokens (N,) that follow them -> (N,) their surprisals -log p, if the network has a
+        cheaper way to them than by all `scores`; otherwise None."""
+        return None
+
+    def forward(
+        self,
+        batch: Any,
+        carried: Mapping[str, Tensor] | None = None,
+        *,
+        need_weights: bool = True,
+        need_scores: bool = True,
+    ) -> Output:
+        """Scores (N, V) of the token after each token of a window, and the state for the next window. Without
+        `need_scores` there may be the surprisals of the true tokens instead, see `Output.surprisal`."""
+        inputs, _, packing = batch.forced
+        states, after, attention, losses = self.read(packing.pack(inputs), packing, carried, need_weights=need_weights)
+        surprisal = None if need_scores else self.surprisal(states, batch.true_tokens)
+        scores = self.scores(states) if surprisal is None else states.new_empty(len(states), 0)
+        return Output(scores, attention, losses, carried=after, surprisal=surprisal)
+
+    def start(self, batch: Any) -> State:
+        """Read all tokens of the prompts but the last, which is the first token of decoding."""
+        if batch.prompt is None:
+            rows, first = len(batch), None
+            mask = torch.zeros(rows, 0, dtype=torch.bool, device=batch.index.device)
+            tokens = mask.long()
+        else:
+            mask, tokens = without_end(batch.prompt_mask), batch.prompt
+            first = tokens.gather(1, mask.sum(1, keepdim=True)).squeeze(1)
+        packing = Packing.of(mask)
+        read = self.read(packing.pack(tokens), packing, None, need_weights=False)
+        return State({}, {name: part[:, None] for name, part in read.carried.items()}, first=first)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read one token of each hypothesis: `tokens` are (B, K) ids or (B, K, V) probabilities."""
+        shape = tokens.shape[:2]
+        packing = Packing.of(torch.ones(shape.numel(), 1, dtype=torch.bool, device=tokens.device))
+        carried = {name: part.flatten(0, 1) for name, part in state.hypotheses.items()}
+        read = self.read(tokens.flatten(0, 1), packing, carried, need_weights=False)
+        after = {name: part.unflatten(0, shape) for name, part in read.carried.items()}
+        return Step(log_probabilities(self.scores(read.states)).unflatten(0, shape), State(state.memory, after), {})
 
 
 class MemoryNetwork(Network):

@@ -33,3 +33,6 @@ class Output:
     carried: Any = None
     """The state after this batch, for the next batch of a stream, where the model has `carries = True`: tensors
     (B, ...), a row for each row of the batch, in dicts, lists or tuples."""
+    surprisal: Tensor | None = None
+    """(N,) -log p of the true tokens, from a network that was asked for no scores and need not compute them; `logits`
+    is then (N, 0)."""

@@ -1,0 +1,88 @@
+"""Windows of a stream of tokens, and the facts about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from zoo.arguments import Count
+from zoo.data.batch import Spec, WritingBatch
+
+Unit = Literal["words", "characters", "bytes", "pieces"]
+
+
+@dataclass(frozen=True)
+class LanguageSpec(Spec):
+    """A text as one stream of tokens. Token 0 is the unknown one (of bytes: NUL), which a network may read but never
+    writes. No token ends a text: a line ends with a token like any other."""
+
+    padding: ClassVar[int] = 0
+    begin: ClassVar[int] = 0
+    end: ClassVar[None] = None
+    unknown: ClassVar[int] = 0
+
+    vocabulary_size: Count
+    unit: Unit = "words"
+
+    @property
+    def target_size(self) -> int:
+        """The number of tokens that can follow, which is that of all tokens."""
+        return self.vocabulary_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamBatch(WritingBatch):
+    """Windows of B columns of a stream, T tokens of each. A column's window continues the one of the batch before.
+
+    In training and evaluation `target_input` (B, T) are the tokens that are read, and `target` (B, T) those that follow
+    them. When predicting there are only prompts, which `WritingNetwork.start` reads.
+    """
+
+    unit: ClassVar[str] = "tokens"
+    without_targets: ClassVar[str] = "let a search of zoo.decoding continue its prompts"
+
+    index: Tensor
+    """(B,) number of each window in its split."""
+    begin: int = LanguageSpec.begin
+    prompt: Tensor | None = None
+    """(B, P) the tokens to continue, at least one of each; 0 at padding."""
+    prompt_mask: Tensor | None = None
+    """(B, P) True at tokens; a prefix of each row."""
+    distance: Tensor | None = None
+    """(B, T) how many tokens before a target verb its subject is; 0 at other targets. None where the data do not
+    know the subjects."""
+    rival: Tensor | None = None
+    """(B, T) the target verb in the other number; 0 at other targets."""
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def units(self) -> Tensor | int:
+        return len(self) if self.target_mask is None else self.target_mask.sum()
+
+    @property
+    def memory_mask(self) -> Tensor:
+        """(B, 0): what is written comes from no source."""
+        return torch.zeros(len(self), 0, dtype=torch.bool, device=self.index.device)
+
+    content_mask = memory_mask
+
+    @property
+    def memory_length(self) -> Tensor:
+        """(B,) zeros: a limit [0, n] of the length is n tokens."""
+        return torch.zeros(len(self), dtype=torch.long, device=self.index.device)
+
+    @classmethod
+    def of_prompts(cls, prompts: Sequence[Sequence[int]]) -> StreamBatch:
+        """The batch that continues prompts of ids, at least one of each."""
+        lengths = torch.tensor([len(prompt) for prompt in prompts])
+        mask = torch.arange(max(map(len, prompts))) < lengths[:, None]
+        ids = torch.zeros(mask.shape, dtype=torch.long).masked_scatter(
+            mask, torch.tensor([token for prompt in prompts for token in prompt])
+        )
+        return cls(index=torch.arange(len(prompts)), prompt=ids, prompt_mask=mask)
