@@ -63,8 +63,8 @@ class LanguageEncoder(Encoder):
     takes = "the beginning of a text, which the network continues"
 
     def __init__(self, text: LanguageTextOptions, words: Sequence[str] = (), learned: str | None = None) -> None:
-        """`words` are the vocabulary without special tokens, and `learned` is the state of a learned tokenizer. Both are
-        empty until they are learned."""
+        """`words` are the vocabulary without special tokens, and `learned` is the state of a learned tokenizer. Both
+        are empty until they are learned."""
         check_language(text.tokenizer, text.language)
         self.text_options, self.learned = text, learned
         self.vocabulary = Vocabulary(words, text.special)
@@ -88,12 +88,10 @@ class LanguageEncoder(Encoder):
         if options.tokenizer == "bytes" or self.learned is not None:
             return
         if options.subwords:
-            pieces = (
-                (options.vocabulary_size or DEFAULT_SUBWORDS) - len(options.special) + 1
-            )  # has the unknown one, too
+            pieces = (options.vocabulary_size or DEFAULT_SUBWORDS) - len(options.special) + 1  # with the unknown one
             lines = _beginning(chain.from_iterable(text.split("\n") for text in texts), LEARNED_FROM)
-            given = {"vocabulary_size": pieces, "lower": options.lower}
-            tokenizer = SubwordTokenizer.learn(options.tokenizer, lambda: lines, **given)
+            kind, lower = options.tokenizer, options.lower
+            tokenizer = SubwordTokenizer.learn(kind, lambda: lines, vocabulary_size=pieces, lower=lower)
             self.learned, self.vocabulary = tokenizer.state(), Vocabulary(tokenizer.pieces, options.special)
             return
         counts: Counter[str] = Counter()
@@ -105,8 +103,8 @@ class LanguageEncoder(Encoder):
         self.vocabulary = Vocabulary.of_counts(counts, least, options.special, size)
         if not self.vocabulary.state():
             raise DataError(
-                f"{where}: no token occurs {least} times in the training text; data.text.minimum_frequency=1 keeps every "
-                "token"
+                f"{where}: no token occurs {least} times in the training text; data.text.minimum_frequency=1 keeps "
+                "every token"
             )
 
     def inherit(self, other: LanguageEncoder) -> None:

@@ -16,8 +16,8 @@ from zoo.errors import ConfigError
 
 SUFFIXES = (".txt", ".text", ".tokens", ".raw", ".md")
 LAYOUT = (
-    f"a text file, .gz or not, or a folder with texts ({', '.join(SUFFIXES)}, .gz or not) called train, test and perhaps "
-    "val, or of any names"
+    f"a text file, .gz or not, or a folder with texts ({', '.join(SUFFIXES)}, .gz or not) called train, test and "
+    "perhaps val, or of any names"
 )
 
 
