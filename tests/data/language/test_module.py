@@ -59,7 +59,8 @@ def test_a_folder_of_splits_and_a_folder_of_books(tmp_path):
             file.write(f"book{number} begins here .\n" * 5)
     data = ready(Text(path=str(books), text={"tokenizer": "characters"}))
     found = {split: sorted({line.split()[0] for line in text_of(data, split).splitlines()}) for split in data.sizes}
-    assert sorted(sum(found.values(), [])) == sorted(f"book{number}" for number in range(20))  # none is in two splits
+    every = sorted(book for books in found.values() for book in books)
+    assert every == sorted(f"book{number}" for number in range(20))  # none is in two splits
     assert [len(found[split]) for split in ("train", "val", "test")] == [16, 2, 2]
     other = ready(Text(path=str(books), text={"tokenizer": "characters"}, split={"val": 0.1, "test": 0.1, "seed": 2}))
     assert text_of(other, "test") != text_of(data, "test")
@@ -117,9 +118,8 @@ def test_official_files(tmp_path):
 
 
 def test_tiny_shakespeare_is_cut_as_in_nanogpt(shared_data):
-    data = ready(
-        TinyShakespeare(source=str(shared_data / "tinyshakespeare"), text={"tokenizer": "characters"}, split=HALVES)
-    )
+    options = {"text": {"tokenizer": "characters"}, "split": HALVES}
+    data = ready(TinyShakespeare(source=str(shared_data / "tinyshakespeare"), **options))
     assert data.sizes == {"train": 1_003_854, "val": 55_770, "test": 55_770}
     assert data.spec.vocabulary_size == 66  # 65, and the unknown one
 
@@ -137,7 +137,7 @@ def test_errors_come_before_training(tmp_path):
         prepared("".join(LINES[:10]).encode()).train_dataloader()
     with pytest.raises(DataError, match=r"the val split has 0 tokens"):
         prepared(b"one line\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/other.pdf").touch()
     with pytest.raises(DataError, match=r"found other.pdf"):
-        (tmp_path / "folder").mkdir()
-        (tmp_path / "folder/other.pdf").touch()
         Text(path=str(tmp_path / "folder")).prepare_data()

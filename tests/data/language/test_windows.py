@@ -1,4 +1,4 @@
-"""Columns and windows of a stream: counts worked by hand, every token once, and equal batches for any number of ranks."""
+"""Columns and windows of a stream: counts worked by hand, every token once, equal batches for any number of ranks."""
 
 from itertools import pairwise
 
