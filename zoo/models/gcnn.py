@@ -2,8 +2,8 @@
 
 Yann N. Dauphin, Angela Fan, Michael Auli, David Grangier. ICML 2017. https://arxiv.org/abs/1612.08083
 
-Equations: (1) h(X) = (X * W + b) ∘ sigmoid(X * V + c), a convolution that sees the k - 1 frames before each position and
-none after it. Residual blocks and bottlenecks are those of section 2, weight normalisation that of section 3.3. The
+Equations: (1) h(X) = (X * W + b) ∘ sigmoid(X * V + c), a convolution that sees k - 1 frames before each position and none
+after it. Residual blocks and bottlenecks are those of section 2, weight normalisation that of section 3.3. The
 adaptive softmax is that of Grave et al. 2017 (https://arxiv.org/abs/1609.04309).
 
 What differs from the paper (as in the authors' code, fairseq, unless stated otherwise):
@@ -45,7 +45,7 @@ class Block(nn.Module):
     def __init__(self, inputs: int, channels: int, kernel: int, back: int, source: int, keep: float) -> None:
         """`source` is the width of the input from which the residual comes."""
         super().__init__()
-        self.inputs, self.before, self.back = inputs, kernel - 1, back
+        self.back = back
         self.convolution = GatedConvolution(inputs, channels, kernel, gain=4 * keep)
         self.residual = WeightNormLinear(source, channels) if back and source != channels else None
 
@@ -85,7 +85,7 @@ class GCNN(StreamNetwork):
     ) -> None:
         super().__init__()
         keep, size = 1 - dropout, spec.vocabulary_size
-        sizes = _sizes(layers, hidden_dim, kernel_size)
+        sizes = self.sizes = _sizes(layers, hidden_dim, kernel_size)
         self.dropout = nn.Dropout(dropout)
         self.embedding = TokenEmbedding(size, embedding_dim)
         self.inward = WeightNormLinear(embedding_dim, sizes[0][0], gain=keep)
@@ -111,14 +111,14 @@ class GCNN(StreamNetwork):
         """The output of the last block (N, n), or (N, E) with a plain softmax, and the last inputs `frames.<layer>`
         (B, k - 1, m) of each convolution."""
         rows, after = packing.shape[0], {}
-        index = {before: continued_index(packing, before) for before in {block.before for block in self.blocks}}
+        index = {kernel: continued_index(packing, kernel - 1) for kernel in {kernel for _, kernel, _ in self.sizes}}
 
         def windowed(number: int, x: Tensor) -> Tensor:
-            name, before = f"frames.{number}", self.blocks[number].before
+            name, before = f"frames.{number}", self.sizes[number][1] - 1
             if not before:
                 return x
             old = x.new_zeros(rows, before, x.shape[1]) if carried is None else carried[name]
-            frames, (window, last) = torch.cat([old.flatten(0, 1), x]), index[before]
+            frames, (window, last) = torch.cat([old.flatten(0, 1), x]), index[before + 1]
             after[name] = frames.index_select(0, last.flatten()).view_as(old)
             return frames.index_select(0, window.flatten()).view(x.shape[0], window.shape[1] * x.shape[1])  # (N, k m)
 
@@ -148,7 +148,7 @@ class GCNN(StreamNetwork):
         after = {}
 
         def windowed(number: int, x: Tensor) -> Tensor:
-            if not self.blocks[number].before:
+            if self.sizes[number][1] == 1:
                 return x
             frames = torch.cat([state.hypotheses[f"frames.{number}"], x[:, :, None]], 2)  # (B, K, k, m)
             after[f"frames.{number}"] = frames[:, :, 1:]
@@ -169,9 +169,9 @@ class GCNN(StreamNetwork):
         number of a convolution and its input; `scales` are the factors of weight norms, if they are known."""
         h = self.inward(self.dropout(self.embedding(tokens)), scales.get("inward"))
         inputs = [h]
-        for number, block in enumerate(self.blocks):
+        for number, (block, (_, _, back)) in enumerate(zip(self.blocks, self.sizes, strict=True)):
             own = {name: scales.get(f"blocks.{number}.{name}") for name in ("convolution", "residual")}
-            h = block(windowed(number, self.dropout(h)), inputs[-block.back], own)
+            h = block(windowed(number, self.dropout(h)), inputs[-back], own)
             inputs.append(h)
         return h if self.outward is None else self.dropout(self.outward(h, scales.get("outward")))
 
@@ -180,7 +180,7 @@ def _sizes(layers: int | list[list[int]], channels: int, kernel: int) -> list[tu
     """(channels, kernel, back) of each convolution."""
     listed = [[channels, kernel]] * layers if isinstance(layers, int) else layers
     for number, size in enumerate(listed):
-        if not 2 <= len(size) <= 3 or min(size[:2]) < 1 or size[-1] > number + 1 and len(size) == 3:
+        if not 2 <= len(size) <= 3 or min(size[:2]) < 1 or (len(size) == 3 and size[2] > number + 1):
             raise ValueError(
                 f"layers: {size} is number {number + 1}; expected [channels, kernel, back], the first two from 1 on "
                 f"and the third up to {number + 1}, or without it"
