@@ -1,0 +1,1 @@
+"""Generators of texts whose probabilities are known."""
