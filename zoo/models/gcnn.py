@@ -2,8 +2,8 @@
 
 Yann N. Dauphin, Angela Fan, Michael Auli, David Grangier. ICML 2017. https://arxiv.org/abs/1612.08083
 
-Equations: (1) h(X) = (X * W + b) ∘ sigmoid(X * V + c), a convolution that sees k - 1 frames before each position and none
-after it. Residual blocks and bottlenecks are those of section 2, weight normalisation that of section 3.3. The
+Equations: (1) h(X) = (X * W + b) ∘ sigmoid(X * V + c), a convolution that sees k - 1 frames before each position and
+none after it. Residual blocks and bottlenecks are those of section 2, weight normalisation that of section 3.3. The
 adaptive softmax is that of Grave et al. 2017 (https://arxiv.org/abs/1609.04309).
 
 What differs from the paper (as in the authors' code, fairseq, unless stated otherwise):
