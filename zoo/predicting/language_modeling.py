@@ -1,4 +1,4 @@
-"""What a network writes after the beginning of a text, and how much each token of a text surprises it."""
+"""Continuations of a text by a network, and the surprisal of each token of a text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count
 from zoo.data.language.batch import LanguageSpec, StreamBatch
-from zoo.decoding import Hypothesis
+from zoo.decoding import Greedy, Hypothesis, Sampling
 from zoo.models.output import Output
 from zoo.predicting.predicting import Examined, Prediction
 from zoo.predicting.writing import WritingPredictions
+from zoo.values import hold
 
 AT_ONCE = 256  # Tokens that are read at once where a text is scored
 
@@ -26,6 +28,11 @@ class Continued:
     tokens: tuple[str, ...]
     log_prob: float  # Sum of the log-probabilities of the tokens
     score: float  # The number by which the continuations of a text are ranked
+
+    @property
+    def bits(self) -> float:
+        """The surprisal of all tokens."""
+        return -self.log_prob / log(2)
 
 
 @dataclass(frozen=True)
@@ -76,9 +83,34 @@ class LanguageModelingPredictions(WritingPredictions):
         if batch.target is not None:
             return [self._scored(batch, row) for row in range(len(batch))]
         found = self.predict_step(batch)
-        return [self._continued(text, nbest) for text, nbest in zip(words, found, strict=True)]
+        return [self._shown(text, nbest) for text, nbest in zip(words, found, strict=True)]
 
-    def _continued(self, text: str, nbest: list[Hypothesis]) -> ContinuationPrediction:
+    def write_by(
+        self, *, tokens: int | None, greedy: bool, beam: tuple[int | None, int | None] | None, **drawn: float
+    ) -> None:
+        """Continue texts in another way than the run was configured for. Raises ConfigError for values that make no
+        sense.
+
+        Args:
+            tokens: the number of tokens to write; None: as configured.
+            greedy: write the most probable token at every step.
+            beam: the size of a beam and the number of its best hypotheses, to search instead of drawing.
+            drawn: options of `Sampling`.
+        """
+        options = self._decoding_options()
+        if tokens is not None:
+            hold("--tokens", tokens, Count)
+            options["max_length"] = (0.0, float(tokens))
+        self.options = {**self.options, "decoding": {**self.options["decoding"], **options}}
+        if beam is not None:
+            self.search(*beam)
+        elif greedy:
+            self.decode = Greedy(**self._rules())
+        elif drawn or tokens is not None:
+            kept = options if issubclass(self._decoding(), Sampling) else self._rules()
+            self.decode = Sampling(**kept | drawn) if drawn else self._decoding()(**options)
+
+    def _shown(self, text: str, nbest: list[Hypothesis]) -> ContinuationPrediction:
         encoder, prompt = self.encoder, self.encoder.prompt(text)
         read = encoder.text(prompt).removeprefix("\n")
         texts = [encoder.text([*prompt, *one.ids]).removeprefix("\n") for one in nbest]

@@ -58,10 +58,10 @@ class StreamBatch(WritingBatch):
     rival: Tensor | None = None
     """(B, T) the target verb in the other number; 0 at other targets."""
     least: Tensor | None = None
-    """(B, T) the surprisal of each target in nats, for a reader who knows the language: no network can expect less. None
-    where the data do not know it."""
-    text_bytes: Tensor | None = None
-    """() the bytes of the text that the targets are, if all tokens of a split are equally long."""
+    """(B, T) the surprisal of each target in nats, for a reader who knows the language: no network can expect less.
+    None where the data do not know it."""
+    token_bytes: float = 1.0
+    """The mean number of bytes of a token of the split."""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -69,6 +69,11 @@ class StreamBatch(WritingBatch):
     @property
     def units(self) -> Tensor | int:
         return len(self) if self.target_mask is None else self.target_mask.sum()
+
+    @property
+    def text_bytes(self) -> Tensor:
+        """() the bytes of the targets, if all tokens of the split were equally long."""
+        return self.forced.mask.sum() * self.token_bytes
 
     @property
     def memory_mask(self) -> Tensor:

@@ -21,7 +21,7 @@ from zoo.errors import DataError, UnusableInput
 
 LINE_END = "<eos>"
 UNITS: dict[str, Unit] = {"characters": "characters", "bytes": "bytes", "bpe": "pieces", "unigram": "pieces"}
-"""The unit of the tokenizers whose tokens are no words."""
+"""The unit of the tokenizers whose tokens are not words."""
 LEARNED_FROM = 2**25  # The most letters that subwords are learned from, since the library holds them in memory
 Ids = NDArray[np.int64]
 
@@ -63,8 +63,8 @@ class LanguageEncoder(Encoder):
     takes = "the beginning of a text, which the network continues"
 
     def __init__(self, text: LanguageTextOptions, words: Sequence[str] = (), learned: str | None = None) -> None:
-        """`words` are the vocabulary without special tokens, and `learned` is the state of a learned tokenizer. Both are
-        empty until they are learned."""
+        """`words` are the vocabulary without special tokens, and `learned` is the state of a learned tokenizer. Both
+        are empty until they are learned."""
         check_language(text.tokenizer, text.language)
         self.text_options, self.learned = text, learned
         self.vocabulary = Vocabulary(words, text.special)
@@ -88,12 +88,10 @@ class LanguageEncoder(Encoder):
         if options.tokenizer == "bytes" or self.learned is not None:
             return
         if options.subwords:
-            pieces = (
-                (options.vocabulary_size or DEFAULT_SUBWORDS) - len(options.special) + 1
-            )  # has the unknown one, too
+            pieces = (options.vocabulary_size or DEFAULT_SUBWORDS) - len(options.special) + 1  # with the unknown one
             lines = _beginning(chain.from_iterable(text.split("\n") for text in texts), LEARNED_FROM)
-            given = {"vocabulary_size": pieces, "lower": options.lower}
-            tokenizer = SubwordTokenizer.learn(options.tokenizer, lambda: lines, **given)
+            kind, lower = options.tokenizer, options.lower
+            tokenizer = SubwordTokenizer.learn(kind, lambda: lines, vocabulary_size=pieces, lower=lower)
             self.learned, self.vocabulary = tokenizer.state(), Vocabulary(tokenizer.pieces, options.special)
             return
         counts: Counter[str] = Counter()
@@ -105,8 +103,8 @@ class LanguageEncoder(Encoder):
         self.vocabulary = Vocabulary.of_counts(counts, least, options.special, size)
         if not self.vocabulary.state():
             raise DataError(
-                f"{where}: no token occurs {least} times in the training text; data.text.minimum_frequency=1 keeps every "
-                "token"
+                f"{where}: no token occurs {least} times in the training text; data.text.minimum_frequency=1 keeps "
+                "every token"
             )
 
     def inherit(self, other: LanguageEncoder) -> None:
@@ -118,7 +116,7 @@ class LanguageEncoder(Encoder):
     # From text to ids and back
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text that is no bytes."""
+        """The tokens of a text. Bytes are not cut here."""
         options = self.text_options
         if options.tokenizer == "characters":
             return list(text.lower() if options.lower else text)
@@ -126,7 +124,7 @@ class LanguageEncoder(Encoder):
             return (text.lower() if options.lower else text).replace("\n", f" {LINE_END} ").split()
         lines, tokenizer = text.split("\n"), self.tokenizer
         cut = [token for line in lines for token in (*tokenizer.split(line).forms, LINE_END)]
-        return cut[:-1]  # what follows the last line end is no line yet
+        return cut[:-1]  # the text after the last line end is not a line yet
 
     def numbered(self, text: bytes) -> Ids:
         """(T,) the ids of the tokens of a text in UTF-8; bytes may be any."""

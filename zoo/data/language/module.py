@@ -114,9 +114,7 @@ class LanguageData(WordsWithVectors):
             if facts["tokens"] < 2:
                 raise DataError(f"{source.place}: the {split} split has {facts['tokens']} tokens; use a longer text")
             if (rate := facts["unknown_rate"]) >= MANY_UNKNOWN and split != "train":
-                notes.append(
-                    f"{rate:.0%} of the {split} {self.text.unit} are unknown: the perplexity says little about it"
-                )
+                notes.append(f"{rate:.0%} of the {split} {self.text.unit} are unknown: most of the score is for these")
             if self.text.tokenizer == "whitespace" and lines.get(split):
                 _store_truth(folder, split, lines[split], encoder)
         beginning = next(passages["train"].pieces()).decode(errors="replace")[:SHOWN_LETTERS]
@@ -139,7 +137,7 @@ class LanguageData(WordsWithVectors):
         found = {}
         for split, facts in about["splits"].items():
             stored = {file.suffix[1:]: file for file in folder.glob(f"{split}.*")}
-            types = {name: np.dtype(facts["type"]) if name == "ids" else TRUTH[name] for name in stored}
+            types = {name: facts["type"] if name == "ids" else TRUTH[name] for name in stored}
             parts = {name: np.memmap(file, types[name], "r") for name, file in stored.items()}
             found[split] = StoredStream(split, parts, facts["bytes"] / facts["tokens"])
         return found
@@ -181,7 +179,7 @@ class LanguageData(WordsWithVectors):
         return found
 
 
-TRUTH = {"distance": np.dtype(np.uint8), "rival": np.dtype(np.int32), "least": np.dtype(np.float32)}
+TRUTH: dict[str, Any] = {"distance": np.uint8, "rival": np.int32, "least": np.float32}
 """The facts about each token of a sample, and their types on the disk."""
 
 

@@ -16,16 +16,16 @@ from zoo.errors import ConfigError
 
 SUFFIXES = (".txt", ".text", ".tokens", ".raw", ".md")
 LAYOUT = (
-    f"a text file, .gz or not, or a folder with texts ({', '.join(SUFFIXES)}, .gz or not) called train, test and perhaps "
-    "val, or of any names"
+    f"a text file, .gz or not, or a folder with texts ({', '.join(SUFFIXES)}, .gz or not) called train, test and "
+    "perhaps val, or of any names"
 )
 
 
 class Text(OwnFiles, LanguageData):
     """A text from `path`, or the sample without one.
 
-    A file is cut: the last shares of it are validation and test. Of a folder of files whose names are no splits, whole
-    files are drawn for validation and test by `split.seed`.
+    A file is cut: the last shares of it are validation and test. Of a folder whose files are not named after splits,
+    whole files are drawn for validation and test by `split.seed`.
     """
 
     name = "text"

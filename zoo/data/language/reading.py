@@ -17,8 +17,8 @@ PIECE = 2**20  # Bytes that are read at once
 
 
 def decoded(path: Path, encoding: str) -> Iterator[str]:
-    """The text of a file, also of a .gz, in pieces. Line ends become line feeds. Raises DataError, with the place of the
-    first wrong byte, where the file has another encoding."""
+    """The text of a file, also of a .gz, in pieces. Line ends become line feeds. Raises DataError, with the place of
+    the first wrong byte, where the file has another encoding."""
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == UTF8 else encoding)()
     done, held = 0, ""
     for piece in chain(raw(path), [b""]):

@@ -2,14 +2,14 @@
 
 Training cuts N tokens into B columns of floor(N / B) and leaves out the rest. A column is read in windows of T tokens:
 each is read, and the token after it predicted. What remains after the last whole window is left out, too. Validation
-and test leave out nothing: all N - 1 tokens after the first are predicted once, in columns of which the last is
-shorter.
+and test leave out nothing: all N - 1 tokens after the first are predicted once. The last column may be shorter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -119,12 +119,11 @@ class TrainingColumns(Columns):
         self.column = size // columns  # tokens of a column
         self._count = (self.column - 1) // window.length
         if not self._count:
-            most = max(0, (size - columns) // columns)
-            fewer = max(1, size // (window.length + 1))
+            needed = window.length + 1
             raise ConfigError(
-                f"{size:,} training tokens in {columns} columns (data.loader.batch_size) are {max(0, self.column)} a "
-                f"column, and a window needs {window.length + 1} (data.window.length and the token after it); use a longer "
-                f"text, or at most {fewer} columns, or windows of at most {most}"
+                f"{size:,} training tokens in {columns} columns (data.loader.batch_size) are {self.column} a column, "
+                f"and a window needs {needed} (data.window.length, and the token after it); use a longer text, a "
+                f"smaller window, or at most {max(1, size // needed)} columns"
             )
 
     def __len__(self) -> int:
@@ -152,7 +151,7 @@ class TrainingColumns(Columns):
 
     def rows(self) -> Iterator[list[tuple[int, int]]]:
         places = self.places().tolist()
-        for begin, end in zip(places, places[1:], strict=False):
+        for begin, end in pairwise(places):
             yield [(column * self.column + begin, end - begin) for column in range(self.columns)]
 
     def state(self) -> dict[str, Any]:
@@ -189,13 +188,13 @@ def collate(found: Windows) -> StreamBatch:
         return torch.from_numpy(np.stack(rows))
 
     ids = found.parts["ids"]
-    facts = {name: padded([row[1:] for row in rows]) for name, rows in found.parts.items() if name != "ids"}
-    facts |= {name: part.long() for name, part in facts.items() if not part.is_floating_point()}  # stored in few bytes
+    known = ((name, padded([row[1:] for row in rows])) for name, rows in found.parts.items() if name != "ids")
+    facts: dict[str, Any] = {name: part if part.is_floating_point() else part.long() for name, part in known}
     return StreamBatch(
         index=torch.tensor([window.number for window in found.windows]),
         target_input=padded([row[:-1] for row in ids]).long(),
         target=padded([row[1:] for row in ids]).long(),
         target_mask=mask,
-        text_bytes=mask.sum() * found.token_bytes,
+        token_bytes=found.token_bytes,
         **facts,
     )

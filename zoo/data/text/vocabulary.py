@@ -24,8 +24,8 @@ PLAIN = {
 
 
 class Vocabulary:
-    """The words of the training split, the most frequent first, after the special ones. One of these is `<unk>`, for any
-    unknown word."""
+    """The words of the training split, the most frequent first, after the special ones. One of these is `<unk>`, for
+    any unknown word."""
 
     def __init__(self, words: Sequence[str], special: tuple[str, ...] = READ_SPECIAL) -> None:
         """`words` are without the special ones; the n-th gets id n + len(special). Raises ValueError for a repeated
