@@ -36,6 +36,7 @@ from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.network import Read, StreamNetwork
+from zoo.precision import without_autocast
 
 
 class Block(nn.Module):
@@ -66,8 +67,8 @@ class GCNN(StreamNetwork):
     convolution before, itself included: 1 by default; a bottleneck is [n, 1, 0], [n, k, 0], [N, 1, 3]. `cutoffs`: the
     adaptive softmax, whose clusters of words begin at these ids, so that ids must be sorted by frequency.
 
-    Raises ValueError for a convolution without channels, a `back` beyond the first one, and cutoffs that do not rise or
-    are not below the vocabulary.
+    Raises ValueError for a convolution without channels, a `back` beyond the first one, cutoffs that do not rise or are
+    not below the vocabulary, and more clusters than the width of the last convolution allows.
     """
 
     tasks = ("language_modeling",)
@@ -99,8 +100,13 @@ class GCNN(StreamNetwork):
             self.outward = WeightNormLinear(widths[-1], embedding_dim)
             self.vocabulary = WeightNormLinear(embedding_dim, size, gain=keep)
             return
-        if [*cutoffs, size] != sorted({*cutoffs, size}):
+        if not cutoffs or [*cutoffs, size] != sorted({*cutoffs, size}):
             raise ValueError(f"cutoffs={cutoffs}: expected rising numbers below the vocabulary of {size} tokens")
+        if widths[-1] < 4 ** len(cutoffs):
+            raise ValueError(
+                f"cutoffs={cutoffs}: each cluster is 4 times narrower than the one before, so that {len(cutoffs)} of "
+                f"them need {4 ** len(cutoffs)} channels in the last convolution, which has {widths[-1]}"
+            )
         self.vocabulary = nn.AdaptiveLogSoftmaxWithLoss(widths[-1], size, cutoffs)
         for weight in self.vocabulary.parameters():
             nn.init.xavier_uniform_(weight)
@@ -126,15 +132,17 @@ class GCNN(StreamNetwork):
 
     def scores(self, states: Tensor) -> Tensor:
         """(N, D) -> (N, V); with the adaptive softmax they are log-probabilities."""
-        if isinstance(self.vocabulary, nn.AdaptiveLogSoftmaxWithLoss):
+        if not isinstance(self.vocabulary, nn.AdaptiveLogSoftmaxWithLoss):
+            return self.vocabulary(states)
+        with without_autocast(states.device):  # torch's module cannot mix precisions
             return self.vocabulary.log_prob(states.to(self.embedding.weight.dtype))
-        return self.vocabulary(states)
 
     def surprisal(self, states: Tensor, tokens: Tensor) -> Tensor | None:
         """(N,) of the tokens, from their own clusters alone, if the softmax is adaptive."""
         if not isinstance(self.vocabulary, nn.AdaptiveLogSoftmaxWithLoss):
             return None
-        return -self.vocabulary(states.to(self.embedding.weight.dtype), tokens).output
+        with without_autocast(states.device):
+            return -self.vocabulary(states.to(self.embedding.weight.dtype), tokens).output
 
     def start(self, batch: Any) -> State:
         """Reads the prompts, and computes the weight norms once."""
