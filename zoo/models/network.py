@@ -118,15 +118,8 @@ class StreamNetwork(WritingNetwork):
 
     def start(self, batch: Any) -> State:
         """Read all tokens of the prompts but the last, which is the first token of decoding."""
-        if batch.prompt is None:
-            rows, first = len(batch), None
-            mask = torch.zeros(rows, 0, dtype=torch.bool, device=batch.index.device)
-            tokens = mask.long()
-        else:
-            mask, tokens = without_end(batch.prompt_mask), batch.prompt
-            first = tokens.gather(1, mask.sum(1, keepdim=True)).squeeze(1)
-        packing = Packing.of(mask)
-        read = self.read(packing.pack(tokens), packing, None, need_weights=False)
+        tokens, packing, first = prompts(batch)
+        read = self.read(tokens, packing, None, need_weights=False)
         return State({}, {name: part[:, None] for name, part in read.carried.items()}, first=first)
 
     def step(self, tokens: Tensor, state: State) -> Step:
@@ -137,6 +130,17 @@ class StreamNetwork(WritingNetwork):
         read = self.read(tokens.flatten(0, 1), packing, carried, need_weights=False)
         after = {name: part.unflatten(0, shape) for name, part in read.carried.items()}
         return Step(log_probabilities(self.scores(read.states)).unflatten(0, shape), State(state.memory, after), {})
+
+
+def prompts(batch: Any) -> tuple[Tensor, Packing, Tensor | None]:
+    """The tokens (N,) of prompts that are read before decoding, their packing (B, P), and the first token (B,) that
+    decoding reads; None if there are no prompts."""
+    if batch.prompt is None:
+        mask = torch.zeros(len(batch), 0, dtype=torch.bool, device=batch.index.device)
+        return mask.flatten().long(), Packing.of(mask), None
+    mask = without_end(batch.prompt_mask)
+    packing = Packing.of(mask)
+    return packing.pack(batch.prompt), packing, batch.prompt.gather(1, mask.sum(1, keepdim=True)).squeeze(1)
 
 
 class MemoryNetwork(Network):
