@@ -201,8 +201,9 @@ def _write(
 
     texts = view.files(predictions, options)
     if options.csv is not None:
-        nothing = [""] * len(view.columns)
-        rows = ([n, *(nothing if p is None else view.row(p))] for n, p in enumerate(predictions, 1))
+        nothing = [[""] * len(view.columns)]
+        found = ((n, nothing if p is None else view.rows(p)) for n, p in enumerate(predictions, 1))
+        rows = ([n, *row] for n, rows in found for row in rows)
         texts[options.csv] = csv_text(["line", *view.columns], rows)
     if options.html is not None:
         texts[options.html] = view.page(readable)

@@ -3,12 +3,13 @@
 from zoo.metrics.attention import AlignmentErrorRate, AttentionRecall, PointingGame, uniform_rows, uniform_weights
 from zoo.metrics.captions import CaptionBLEU, CiderD, Meteor, RougeL
 from zoo.metrics.cider import DocumentFrequency
-from zoo.metrics.ratios import Perplexity, Share, TokenLoss
+from zoo.metrics.ratios import Bits, Perplexity, Share, TokenLoss
 from zoo.metrics.text import CorpusBLEU, CorpusChrF, bleu_tokenizer
 
 __all__ = [
     "AlignmentErrorRate",
     "AttentionRecall",
+    "Bits",
     "CaptionBLEU",
     "CiderD",
     "CorpusBLEU",

@@ -2,6 +2,7 @@
 ranks, because sums and counts are added up first and divided once."""
 
 from collections.abc import Sequence
+from math import log
 from typing import ClassVar
 
 import torch
@@ -100,6 +101,14 @@ class Perplexity(TokenLoss):
     def compute(self) -> Tensor:
         """The perplexity; NaN without tokens."""
         return super().compute().exp()
+
+
+class Bits(TokenLoss):
+    """The negative log-likelihood of a corpus in bits, per token or per byte: `update` gets nats and their number."""
+
+    def compute(self) -> Tensor:
+        """The bits; NaN without tokens."""
+        return super().compute() / log(2)
 
 
 class PolarAccuracy(Ratio):

@@ -44,15 +44,16 @@ class Remembering(LightningModule):
 
     # between batches
 
-    def read(self, batch: Any) -> Output:
+    def read(self, batch: Any, **options: Any) -> Output:
         """Run the network on the next batch of a stream, from the state that the batch before left. The batch may have
-        fewer rows than the one before: its rows continue the first ones. Without a trainer nothing is carried."""
+        fewer rows than the one before: its rows continue the first ones. Without a trainer nothing is carried. The
+        network gets the `options`."""
         if not getattr(self.network, "carries", False):
-            return self.network(batch)
+            return self.network(batch, **options)
         place = self._place()
         before = None if place is None else self._carried.get(place)
         self.began_with = tree_map_only(Tensor, lambda part: part[: len(batch)], before)
-        output: Output = self.network(batch, self.began_with)
+        output: Output = self.network(batch, self.began_with, **options)
         if place is not None:
             self._carried[place] = tree_map_only(Tensor, Tensor.detach, output.carried)
         return output

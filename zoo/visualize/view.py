@@ -149,6 +149,10 @@ class View(ABC):
     def row(self, prediction: Any) -> list[Any]:
         """Return a prediction as a row of a table."""
 
+    def rows(self, prediction: Any) -> list[list[Any]]:
+        """Return a prediction as rows of the table of `zoo predict --csv`, by default a single one."""
+        return [self.row(prediction)]
+
     def blocks(self, prediction: Any, examined: Any = None) -> list[Block]:
         """Return the parts of an answer; `examined` has what is true, where the prediction is of a known example."""
         return [Rows(list(zip(self.columns, self._cells(prediction), strict=True)))]

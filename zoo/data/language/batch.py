@@ -57,6 +57,11 @@ class StreamBatch(WritingBatch):
     know the subjects."""
     rival: Tensor | None = None
     """(B, T) the target verb in the other number; 0 at other targets."""
+    least: Tensor | None = None
+    """(B, T) the surprisal of each target in nats, for a reader who knows the language: no network can expect less.
+    None where the data do not know it."""
+    token_bytes: float = 1.0
+    """The mean number of bytes of a token of the split."""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -64,6 +69,11 @@ class StreamBatch(WritingBatch):
     @property
     def units(self) -> Tensor | int:
         return len(self) if self.target_mask is None else self.target_mask.sum()
+
+    @property
+    def text_bytes(self) -> Tensor:
+        """() the bytes of the targets, if all tokens of the split were equally long."""
+        return self.forced.mask.sum() * self.token_bytes
 
     @property
     def memory_mask(self) -> Tensor:
@@ -80,9 +90,19 @@ class StreamBatch(WritingBatch):
     @classmethod
     def of_prompts(cls, prompts: Sequence[Sequence[int]]) -> StreamBatch:
         """The batch that continues prompts of ids, at least one of each."""
-        lengths = torch.tensor([len(prompt) for prompt in prompts])
-        mask = torch.arange(max(map(len, prompts))) < lengths[:, None]
-        ids = torch.zeros(mask.shape, dtype=torch.long).masked_scatter(
-            mask, torch.tensor([token for prompt in prompts for token in prompt])
-        )
+        ids, mask = _padded(prompts)
         return cls(index=torch.arange(len(prompts)), prompt=ids, prompt_mask=mask)
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[Sequence[int]]) -> StreamBatch:
+        """Whole texts of ids, whose tokens after the first are predicted."""
+        ids, mask = _padded(texts)
+        return cls(index=torch.arange(len(texts)), target_input=ids[:, :-1], target=ids[:, 1:], target_mask=mask[:, 1:])
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Ids and their mask, (B, T) each."""
+    lengths = torch.tensor([len(row) for row in rows])
+    mask = torch.arange(max(map(len, rows))) < lengths[:, None]
+    flat = torch.tensor([token for row in rows for token in row])
+    return torch.zeros(mask.shape, dtype=torch.long).masked_scatter(mask, flat), mask

@@ -24,12 +24,11 @@ import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 from zoo.data.text.options import TokenOptions, primary
-from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN
+from zoo.data.text.vocabulary import UNKNOWN, UNKNOWN_WORD
 from zoo.data.text.word_rules import moses, moses_words, treebank_words
 from zoo.errors import ConfigError, DataError
 
 BLANK = "▁"
-UNKNOWN_WORD = READ_SPECIAL[UNKNOWN]
 CUT_BY_SPACY = re.compile(r"(?<=\w) (?:(-) (?=\w)|(?=n['’]t\b))")
 """Blanks that Moses does not remove, as in t - shirt and do n't. A dash between blanks looks like a hyphen."""
 

@@ -1,13 +1,15 @@
 """Data whose words may have pretrained vectors, which are read once for the words of the vocabulary."""
 
 import logging
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import torch
 
 from zoo.data.cache import fingerprint, make_once
+from zoo.data.prepared import PreparedData
 from zoo.data.sources import existing, identity
 from zoo.data.table_data import TableArguments, TableData
 from zoo.data.text.vectors import WordVectors, read_vectors
@@ -24,13 +26,17 @@ class VectorArguments(TableArguments, total=False):
     vectors: str | None
 
 
-class Vectored(TableData):
-    """Data with one vocabulary, whose words may have pretrained vectors."""
+class WordsWithVectors(PreparedData):
+    """Prepared data with one vocabulary, whose words may have pretrained vectors."""
 
-    def __init__(self, *, vectors: str | None = None, **rest: Unpack[TableArguments]) -> None:
-        """`vectors` is a file of word2vec or GloVe; the rest as in `TableData`."""
+    def __init__(self, *, vectors: str | None = None, **rest: Any) -> None:
+        """`vectors` is a file of word2vec or GloVe; the rest goes to the family."""
         super().__init__(**rest)
         self.vectors_path = vectors
+
+    @abstractmethod
+    def stored_words(self, folder: Path) -> list[str]:
+        """The words of the vocabulary of a prepared folder, in the order of their ids."""
 
     def prepare_data(self) -> None:
         super().prepare_data()
@@ -51,7 +57,7 @@ class Vectored(TableData):
         return vectors
 
     def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
-        words = self._stored_encoder(folder).vocabulary.words
+        words = self.stored_words(folder)
         found = with_plain_marks(words, lambda those: read_vectors(self._vectors_file(), those))
         torch.save(found._asdict(), temporary / "vectors.pt")
 
@@ -63,6 +69,16 @@ class Vectored(TableData):
     def _vectors_folder(self, folder: Path) -> Path:
         facts = {"format": FORMAT, "file": identity(self._vectors_file())}
         return folder.with_name(f"{folder.name}-vectors-{fingerprint(facts)}")
+
+
+class Vectored(WordsWithVectors, TableData):
+    """A table with one vocabulary, whose words may have pretrained vectors."""
+
+    def __init__(self, **rest: Unpack[VectorArguments]) -> None:
+        super().__init__(**rest)
+
+    def stored_words(self, folder: Path) -> list[str]:
+        return self._stored_encoder(folder).vocabulary.words
 
 
 def with_plain_marks(words: Sequence[str], read: Callable[[Sequence[str]], WordVectors]) -> WordVectors:

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 PADDING, UNKNOWN, BEGIN, END = 0, 1, 2, 3
-READ_SPECIAL = ("<pad>", "<unk>")  # The special tokens of text that is only read
+UNKNOWN_WORD = "<unk>"
+READ_SPECIAL = ("<pad>", UNKNOWN_WORD)  # The special tokens of text that is only read
 WRITTEN_SPECIAL = (*READ_SPECIAL, "<s>", "</s>")
 """The special tokens of text that networks write, which has a begin and an end."""
 BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
@@ -23,14 +24,15 @@ PLAIN = {
 
 
 class Vocabulary:
-    """The words of the training split, the most frequent first, after the special ones; 0 is padding, 1 any unknown
-    word."""
+    """The words of the training split, the most frequent first, after the special ones. One of these is `<unk>`, for
+    any unknown word."""
 
     def __init__(self, words: Sequence[str], special: tuple[str, ...] = READ_SPECIAL) -> None:
         """`words` are without the special ones; the n-th gets id n + len(special). Raises ValueError for a repeated
         word."""
         self.special = special
         self.words = [*special, *words]
+        self.unknown = special.index(UNKNOWN_WORD)
         # A text that contains "<pad>" must not become padding: special words have ids, but are not found by their name.
         self._ids = {word: number for number, word in enumerate(words, len(special))}
         if len(self._ids) != len(words):
@@ -57,12 +59,12 @@ class Vocabulary:
         return word in self._ids
 
     def encode(self, words: Iterable[str]) -> list[int]:
-        """The id of each word, 1 for an unknown one."""
-        return [self._ids.get(word, UNKNOWN) for word in words]
+        """The id of each word, `unknown` for an unknown one."""
+        return [self._ids.get(word, self.unknown) for word in words]
 
     def ids(self, words: pa.Array) -> pa.Array:
         """(N,) int32, the ids of a column of N words as in `encode`."""
-        return pc.fill_null(pc.add(pc.index_in(words, self._arrow), len(self.special)), UNKNOWN).cast(pa.int32())
+        return pc.fill_null(pc.add(pc.index_in(words, self._arrow), len(self.special)), self.unknown).cast(pa.int32())
 
     @cached_property
     def _arrow(self) -> pa.Array:

@@ -1,0 +1,189 @@
+"""What a network writes after the beginning of a text, and how much each token of a text surprises it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from zoo.arguments import Count
+from zoo.data.language.batch import LanguageSpec, StreamBatch
+from zoo.decoding import Greedy, Hypothesis, Sampling
+from zoo.models.output import Output
+from zoo.predicting.predicting import Examined, Prediction
+from zoo.predicting.writing import WritingPredictions
+from zoo.values import hold
+
+AT_ONCE = 256  # Tokens that are read at once where a text is scored
+
+
+@dataclass(frozen=True)
+class Continued:
+    """One continuation of a text."""
+
+    text: str
+    tokens: tuple[str, ...]
+    log_prob: float  # Sum of the log-probabilities of the tokens
+    score: float  # The number by which the continuations of a text are ranked
+
+    @property
+    def bits(self) -> float:
+        """The surprisal of all tokens."""
+        return -self.log_prob / log(2)
+
+
+@dataclass(frozen=True)
+class ContinuationPrediction(Prediction):
+    """The continuations of one text: the best first, or in the order in which they were sampled."""
+
+    prompt: str
+    whole: str  # The prompt as the network read it, with the best continuation
+    continuations: tuple[Continued, ...]
+    unknown: tuple[str, ...] = ()  # Tokens of the prompt that are not in the vocabulary
+
+
+@dataclass(frozen=True)
+class ScoredText(Prediction):
+    """A text, and the surprisal -log2 p of each of its tokens after all those before it."""
+
+    tokens: tuple[str, ...]
+    bits: tuple[float, ...]
+    unknown: tuple[int, ...] = ()  # Positions of tokens that are not in the vocabulary
+    attention: tuple[tuple[float, ...], ...] | None = None
+    """(T, S) weights on the tokens that were read when each one was predicted, the mean of layers and heads; None where
+    the network has no attention, or the text is longer than what it reads at once."""
+    read: tuple[str, ...] = ()  # The S tokens that were read
+
+    @property
+    def perplexity(self) -> float:
+        """2 to the mean surprisal."""
+        return exp(log(2) * sum(self.bits) / max(1, len(self.bits)))
+
+
+@dataclass(frozen=True)
+class ExaminedWindow(Examined):
+    """A window of a split with the surprisals of its tokens."""
+
+    prediction: ScoredText
+
+
+class LanguageModelingPredictions(WritingPredictions):
+    """The continuations that any network for `language_modeling` writes, and the surprisals of texts."""
+
+    name = "language_modeling"
+    view: ClassVar[str] = "zoo.visualize.language_modeling.LanguageModelingView"
+    length_penalty: ClassVar[float] = 0.0
+    spec: LanguageSpec
+
+    def predictions(self, batch: StreamBatch, words: list[Any]) -> list[Any]:
+        """The continuations of a batch of prompts, or the scores of a batch of texts; `words` are the texts."""
+        if batch.target is not None:
+            return [self._scored(batch, row) for row in range(len(batch))]
+        found = self.predict_step(batch)
+        return [self._shown(text, nbest) for text, nbest in zip(words, found, strict=True)]
+
+    def write_by(
+        self, *, tokens: int | None, greedy: bool, beam: tuple[int | None, int | None] | None, **drawn: float
+    ) -> None:
+        """Continue texts in another way than the run was configured for. Raises ConfigError for values that make no
+        sense.
+
+        Args:
+            tokens: the number of tokens to write; None: as configured.
+            greedy: write the most probable token at every step.
+            beam: the size of a beam and the number of its best hypotheses, to search instead of drawing.
+            drawn: options of `Sampling`.
+        """
+        options = self._decoding_options()
+        if tokens is not None:
+            hold("--tokens", tokens, Count)
+            options["max_length"] = (0.0, float(tokens))
+        self.options = {**self.options, "decoding": {**self.options["decoding"], **options}}
+        if beam is not None:
+            self.search(*beam)
+        elif greedy:
+            self.decode = Greedy(**self._rules())
+        elif drawn or tokens is not None:
+            kept = options if issubclass(self._decoding(), Sampling) else self._rules()
+            self.decode = Sampling(**kept | drawn) if drawn else self._decoding()(**options)
+
+    def _shown(self, text: str, nbest: list[Hypothesis]) -> ContinuationPrediction:
+        encoder, prompt = self.encoder, self.encoder.prompt(text)
+        read = encoder.text(prompt).removeprefix("\n")
+        texts = [encoder.text([*prompt, *one.ids]).removeprefix("\n") for one in nbest]
+        return ContinuationPrediction(
+            prompt=text,
+            whole=texts[0],
+            continuations=tuple(
+                Continued(whole.removeprefix(read), tuple(encoder.shown(one.ids)), one.log_prob, one.score)
+                for whole, one in zip(texts, nbest, strict=True)
+            ),
+            unknown=tuple(encoder.unknown(text)),
+        )
+
+    def _scored(self, batch: StreamBatch, row: int) -> ScoredText:
+        """The surprisals of one text, which is read in windows that carry the network's state."""
+        assert batch.target is not None and batch.target_mask is not None and batch.target_input is not None
+        length = int(batch.target_mask[row].sum())
+        read, target = batch.target_input[row, :length], batch.target[row, :length]
+        bits, carried, weights = [], None, None
+        for at in range(0, length, AT_ONCE):
+            window = slice(at, at + AT_ONCE)
+            output = self.network(_window(read[window], target[window]), carried, need_weights=length <= AT_ONCE)
+            carried, weights = output.carried, mean_attention(output)
+            bits.append(surprisals(output, target[window]) / log(2))
+        rows = None if weights is None else tuple(map(tuple, weights[0].tolist()))
+        return ScoredText(
+            tokens=tuple(self.encoder.shown(target.tolist())),
+            bits=tuple(torch.cat(bits).tolist()) if bits else (),
+            unknown=tuple(place for place, token in enumerate(target.tolist()) if self.encoder.is_unknown(token)),
+            attention=rows,
+            read=() if rows is None else tuple(self.encoder.shown(read.tolist())),
+        )
+
+    def examine(self, batch: StreamBatch) -> list[ExaminedWindow]:
+        """The windows of a batch, read from the state that the windows before left."""
+        output, forced = self.window_output(batch), batch.forced
+        assert batch.target is not None
+        nats = forced.packing.unpack(surprisals(output, batch.true_tokens))
+        weights = mean_attention(output)
+        found = []
+        for b, number in enumerate(batch.index.tolist()):
+            length = int(forced.mask[b].sum())
+            tokens, read = (
+                tuple(self.encoder.shown(part[b, :length].tolist())) for part in (batch.target, forced.read)
+            )
+            inside = None if weights is None else weights[b, :length, weights.shape[2] - weights.shape[1] :][:, :length]
+            scored = ScoredText(
+                tokens=tokens,
+                bits=tuple((nats[b, :length] / log(2)).tolist()),
+                attention=None if inside is None else tuple(map(tuple, inside.tolist())),
+                read=() if inside is None else read,
+            )
+            found.append(ExaminedWindow(number, scored, None))
+        return found
+
+    def window_output(self, batch: StreamBatch) -> Output:
+        """The output for the next windows of a stream. Without training each of them begins a text."""
+        return self.network(batch)
+
+
+def _window(read: Tensor, target: Tensor) -> StreamBatch:
+    """A batch of one window of a text."""
+    mask = torch.ones_like(target, dtype=torch.bool)[None]
+    index = torch.zeros(1, dtype=torch.long, device=target.device)
+    return StreamBatch(index=index, target_input=read[None], target=target[None], target_mask=mask)
+
+
+def surprisals(output: Output, target: Tensor) -> Tensor:
+    """(N,) -log p of each true token, in nats and in double precision."""
+    return -output.logits.double().log_softmax(-1).gather(1, target[:, None]).squeeze(1)
+
+
+def mean_attention(output: Output) -> Tensor | None:
+    """(B, T, S) the mean of the attention of all layers and heads; None where there is none."""
+    layers = [weights.mean(1) if weights.dim() == 4 else weights for weights in output.attention.values()]
+    return torch.stack(layers).mean(0) if layers else None

@@ -1,0 +1,122 @@
+"""Predicting the next token of a text by any network of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Required, Unpack
+
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+
+from zoo.data.language.batch import StreamBatch
+from zoo.metrics import AttentionRecall, Bits, Perplexity, Share, TokenLoss
+from zoo.metrics.ratios import GroupMeans
+from zoo.models.output import Output
+from zoo.objectives.cross_entropy import output_cross_entropy
+from zoo.predicting.language_modeling import LanguageModelingPredictions, mean_attention
+from zoo.tasks.task import Task, TaskArguments
+
+DISTANCES = 12
+"""The greatest distance of a verb from its subject that is counted by itself."""
+UNITS = ("word", "character", "byte", "piece")
+
+
+class LanguageModelingArguments(TaskArguments, total=False):
+    """The arguments of the task."""
+
+    decoding: Required[dict[str, Any]]
+
+
+class LanguageModeling(LanguageModelingPredictions, Task):
+    """Trains on the mean surprisal of the tokens of a stream, and measures perplexity exactly: the surprisals of all
+    tokens of a split are added up, and divided once.
+
+    The unit of a perplexity is in its name, such as `word_perplexity`, since those of words and of pieces cannot be
+    compared. `bits_per_byte` can be compared, unless words are unknown. Where the data know the language,
+    `least_perplexity` is that of a reader who knows it too, and `agreement` is the share of verbs whose form has a
+    higher probability than its form of the other number.
+    """
+
+    headline = (*(f"{unit}_perplexity" for unit in UNITS), "bits_per_byte")
+    monitors: ClassVar[Mapping[str, str]] = {"loss": "min", "bits_per_byte": "min"}
+    groups = ("decoding",)
+    on_bar = headline
+
+    def __init__(self, *, decoding: dict[str, Any], **rest: Unpack[TaskArguments]) -> None:
+        """`decoding`, a plain dict with a `_target_`, is how `zoo predict` continues a text."""
+        super().__init__(**rest)
+
+    @property
+    def perplexity(self) -> str:
+        """The name of the perplexity by tokens."""
+        return f"{self.spec.unit.removesuffix('s')}_perplexity"
+
+    def metrics(self) -> dict[str, Metric]:
+        by_character = {"bits_per_character": Bits()} if self.spec.unit == "characters" else {}
+        return {
+            "loss": TokenLoss(),
+            self.perplexity: Perplexity(),
+            **by_character,
+            "bits_per_byte": Bits(),
+            "least_perplexity": Perplexity(),
+            "agreement": Share(),
+            "agreement_by_distance": GroupMeans(DISTANCES + 1),
+            "attention_recall": AttentionRecall(),
+            "attention_chance": AttentionRecall(),
+        }
+
+    def training_step(self, batch: StreamBatch, batch_idx: int) -> Tensor:
+        output = self.read(batch, need_weights=False, need_scores=False)
+        total, count = nats(output, batch), len(batch.true_tokens)
+        own = self.own_losses(output, len(batch))
+        loss = (total / count).detach() + own.detach()
+        self.log("train/loss", loss, prog_bar=True, on_step=False, on_epoch=True, sync_dist=True, batch_size=count)
+        return self.global_mean(total, count) + own
+
+    def evaluate(self, batch: StreamBatch, stage: str) -> None:
+        known = batch.distance is not None
+        output = self.read(batch, need_weights=known, need_scores=known)
+        total, count = nats(output, batch), len(batch.true_tokens)
+        for name in ("loss", self.perplexity, *["bits_per_character"] * (self.spec.unit == "characters")):
+            self.record(stage, name, total, count)
+        self.record(stage, "bits_per_byte", total, batch.text_bytes)
+        if batch.least is not None:
+            self.record(stage, "least_perplexity", batch.least.sum(), count)
+        if batch.distance is not None and batch.rival is not None:
+            self._score_agreement(stage, batch, output, batch.distance, batch.rival)
+
+    def _score_agreement(self, stage: str, batch: StreamBatch, output: Output, distance: Tensor, rival: Tensor) -> None:
+        """Count the verbs that agree with their subjects, and how much attention is on these when a verb is predicted.
+        `distance` and `rival` are (B, T)."""
+        packing = batch.forced.packing
+        far, other = packing.pack(distance), packing.pack(rival)
+        verbs = far > 0
+        true, wrong = (output.logits[verbs].gather(1, ids[verbs, None]) for ids in (batch.true_tokens, other))
+        right = (true > wrong).squeeze(1)
+        self.record(stage, "agreement", right)
+        self.metrics_of(stage)["agreement_by_distance"].update(right.float(), far[verbs].clamp(max=DISTANCES))
+        weights = mean_attention(output)
+        if weights is None:
+            return
+        row, place = (distance > 0).nonzero(as_tuple=True)
+        read = weights.shape[2] - weights.shape[1] + place + 1  # tokens that were read before each verb
+        subject = read - distance[row, place]
+        inside = subject >= 0
+        column = torch.arange(weights.shape[2], device=weights.device)
+        truth = column == subject[inside, None]
+        self.record(stage, "attention_recall", weights[row, place][inside], truth)
+        self.record(stage, "attention_chance", (column < read[inside, None]) / read[inside, None], truth)
+
+    def window_output(self, batch: StreamBatch) -> Output:
+        return self.read(batch)
+
+    def on_test_epoch_end(self) -> None:
+        super().on_test_epoch_end()
+        means = self.group_means("test", ["agreement_by_distance"])["agreement_by_distance"]
+        self.log_defined({f"test/agreement_{far}": value for far, value in enumerate(means)})
+
+
+def nats(output: Output, batch: StreamBatch) -> Tensor:
+    """The sum of the surprisals -log p of the true tokens, ()."""
+    return output_cross_entropy(output, batch)[0] if output.surprisal is None else output.surprisal.sum()
