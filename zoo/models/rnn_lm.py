@@ -22,11 +22,11 @@ from collections.abc import Mapping
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
 from zoo.data.language.batch import LanguageSpec
+from zoo.layers.dropout import dropout
 from zoo.layers.elman import Elman
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
@@ -73,7 +73,7 @@ class RNNLanguageModel(StreamNetwork):
         self, tokens: Tensor, packing: Packing, carried: Mapping[str, Tensor] | None, *, need_weights: bool
     ) -> Read:
         """h^L_t of each token (N, n), and the states `hidden` and, of an LSTM, `cell` (B, L, n)."""
-        x = F.dropout(self.embedding(tokens), self.dropout, self.training)  # (N, E)
+        x = dropout(self.embedding(tokens), self.dropout, self.training)  # (N, E)
         before = self._states(packing.shape[0], x) if carried is None else carried
         if not len(x):
             return Read(x.new_empty(0, self.recurrent.hidden_size), dict(before))
@@ -85,7 +85,7 @@ class RNNLanguageModel(StreamNetwork):
         )
         kept = zip(before.items(), after, strict=True)
         found = {name: new.transpose(0, 1).where(reads, old) for (name, old), new in kept}
-        return Read(F.dropout(h, self.dropout, self.training), found)
+        return Read(dropout(h, self.dropout, self.training), found)
 
     def _states(self, rows: int, like: Tensor) -> dict[str, Tensor]:
         names = ("hidden", "cell") if isinstance(self.recurrent, LSTM) else ("hidden",)
