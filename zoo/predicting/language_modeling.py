@@ -1,4 +1,4 @@
-"""What a network writes after the beginning of a text, and how much each token of a text surprises it."""
+"""Continuations of a text by a network, and the surprisal of each token of a text."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def from_files(
     *,
     member: str | None = None,
 ) -> Source:
-    """The texts of files, one after the other in each split. A .zip has one in `member`. Bytes are read as they are."""
+    """The texts of files, in sequence in each split. A .zip has one in `member`. Bytes are read as they are."""
 
     def pieces(file: Path) -> Iterator[Any]:
         if file.suffix == ".zip":

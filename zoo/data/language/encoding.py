@@ -21,7 +21,7 @@ from zoo.errors import DataError, UnusableInput
 
 LINE_END = "<eos>"
 UNITS: dict[str, Unit] = {"characters": "characters", "bytes": "bytes", "bpe": "pieces", "unigram": "pieces"}
-"""The unit of the tokenizers whose tokens are no words."""
+"""The unit of the tokenizers whose tokens are not words."""
 LEARNED_FROM = 2**25  # The most letters that subwords are learned from, since the library holds them in memory
 Ids = NDArray[np.int64]
 
@@ -116,7 +116,7 @@ class LanguageEncoder(Encoder):
     # From text to ids and back
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text that is no bytes."""
+        """The tokens of a text. Bytes are not cut here."""
         options = self.text_options
         if options.tokenizer == "characters":
             return list(text.lower() if options.lower else text)
@@ -124,7 +124,7 @@ class LanguageEncoder(Encoder):
             return (text.lower() if options.lower else text).replace("\n", f" {LINE_END} ").split()
         lines, tokenizer = text.split("\n"), self.tokenizer
         cut = [token for line in lines for token in (*tokenizer.split(line).forms, LINE_END)]
-        return cut[:-1]  # what follows the last line end is no line yet
+        return cut[:-1]  # the text after the last line end is not a line yet
 
     def numbered(self, text: bytes) -> Ids:
         """(T,) the ids of the tokens of a text in UTF-8; bytes may be any."""

@@ -24,8 +24,8 @@ LAYOUT = (
 class Text(OwnFiles, LanguageData):
     """A text from `path`, or the sample without one.
 
-    A file is cut: the last shares of it are validation and test. Of a folder of files whose names are no splits, whole
-    files are drawn for validation and test by `split.seed`.
+    A file is cut: the last shares of it are validation and test. Of a folder whose files are not named after splits,
+    whole files are drawn for validation and test by `split.seed`.
     """
 
     name = "text"

@@ -2,8 +2,7 @@
 
 Training cuts N tokens into B columns of floor(N / B) and leaves out the rest. A column is read in windows of T tokens:
 each is read, and the token after it predicted. What remains after the last whole window is left out, too. Validation
-and test leave out nothing: all N - 1 tokens after the first are predicted once, in columns of which the last is
-shorter.
+and test leave out nothing: all N - 1 tokens after the first are predicted once. The last column may be shorter.
 """
 
 from __future__ import annotations
