@@ -49,7 +49,8 @@ class PackedRNN(nn.RNNBase, ABC):
     """The common part of GRU and LSTM: torch's parameters, the layers, the order of the rows, the choice of the
     kernel."""
 
-    weight_ih_l0: nn.Parameter  # created by torch
+    weight_ih_l0: nn.Parameter  # created by torch, and so is the next one
+    weight_hh_l0: nn.Parameter
     known_to_torch = True  # whether torch's kernel computes this form
     fast_grid = False  # whether torch's kernel for rows of equal length is faster on the CPU than the loop
     form: type[PackedLoop]

@@ -21,7 +21,6 @@ Notation: B columns, N tokens of a window, L layers, E embedding_dim, n hidden_d
 from collections.abc import Mapping
 from typing import Literal
 
-import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
@@ -80,12 +79,8 @@ class RNNLanguageModel(StreamNetwork):
         states = tuple(part.transpose(0, 1) for part in before.values())  # (L, B, n)
         h, after = self.recurrent(x, packing, states if len(states) > 1 else states[0])  # (N, n)
         after = after if isinstance(after, tuple) else (after,)
-        reads = torch.zeros(packing.shape[0], 1, 1, dtype=torch.bool, device=x.device).index_fill(
-            0, packing.order, True
-        )
-        kept = zip(before.items(), after, strict=True)
-        found = {name: new.transpose(0, 1).where(reads, old) for (name, old), new in kept}
-        return Read(dropout(h, self.dropout, self.training), found)
+        found = {name: new.transpose(0, 1) for name, new in zip(before, after, strict=True)}
+        return Read(dropout(h, self.dropout, self.training), self.kept(packing, before, found))
 
     def _states(self, rows: int, like: Tensor) -> dict[str, Tensor]:
         names = ("hidden", "cell") if isinstance(self.recurrent, LSTM) else ("hidden",)
