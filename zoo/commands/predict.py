@@ -101,7 +101,7 @@ def run(words: list[str]) -> None:
         if getattr(options, name) is not None:
             make_folder(f"--{name}", getattr(options, name))
     bad: list[ZooError] = []
-    found = iter(predictor(real, progress=True, unusable=bad.append))
+    found = iter(predictor(real, progress=not view.streams, unusable=bad.append))
     predictions = [None if given is None else next(found) for given in inputs]
     if len(real) == len(bad) == 1:
         raise bad[0]

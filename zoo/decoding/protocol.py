@@ -80,6 +80,28 @@ def reporting(report: Report) -> Iterator[None]:
         _report.reset(token)
 
 
+Hear = Callable[[Tensor], None]
+"""Called after each step of decoding without search with the tokens (B, K) that were written, padding at ended ones."""
+
+_hear: ContextVar[Hear | None] = ContextVar("_hear", default=None)
+
+
+@contextmanager
+def listening(hear: Hear) -> Iterator[None]:
+    """Within this context the tokens of decoding without search are heard as they are written."""
+    token = _hear.set(hear)
+    try:
+        yield
+    finally:
+        _hear.reset(token)
+
+
+def say(tokens: Tensor) -> None:
+    """Let whoever listens hear the tokens (B, K) of a step."""
+    if (hear := _hear.get()) is not None:
+        hear(tokens)
+
+
 def counted(longest: Tensor) -> Iterator[int]:
     """The numbers of the steps, from 1 to the largest of `longest` (B,), each of them reported."""
     most, report = int(longest.max()), _report.get()

@@ -15,7 +15,7 @@ from torch import Tensor
 from zoo.arguments import Count, Natural, Positive
 from zoo.attention.softmax import draw
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.protocol import Examples, Generating, Specials, counted, first_tokens
+from zoo.decoding.protocol import Examples, Generating, Specials, counted, first_tokens, say
 from zoo.decoding.rules import Decoding, RuleArguments
 from zoo.layers.state import Memories, State, positions_of
 from zoo.linear import packed_matrices
@@ -111,6 +111,7 @@ class Writing(Decoding):
                 return values.new_zeros(count, *values.shape[1:]).index_copy(0, rows, values)
 
             ids = torch.full((count, samples), specials.padding, device=device).index_copy(0, rows, tokens)
+            say(ids)
             steps.append((ids, everywhere(~over), everywhere(chosen_log_probs), everywhere(own_log_probs)))
             for name, one in heads_mean(weights).items():
                 attention.setdefault(name, []).append(everywhere(one))

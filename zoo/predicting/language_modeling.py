@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, log
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ from torch import Tensor
 from zoo.arguments import Count
 from zoo.data.language.batch import LanguageSpec, StreamBatch
 from zoo.decoding import Greedy, Hypothesis, Sampling
+from zoo.decoding.protocol import listening
 from zoo.models.output import Output
 from zoo.predicting.predicting import Examined, Prediction
 from zoo.predicting.writing import WritingPredictions
@@ -77,6 +79,8 @@ class LanguageModelingPredictions(WritingPredictions):
     view: ClassVar[str] = "zoo.visualize.language_modeling.LanguageModelingView"
     length_penalty: ClassVar[float] = 0.0
     spec: LanguageSpec
+    hear: Callable[[str], None] | None = None
+    """Gets the pieces of a text as it is written, where a single text is continued without search."""
 
     def predictions(self, batch: StreamBatch, words: list[Any]) -> list[Any]:
         """The continuations of a batch of prompts, or the scores of a batch of texts; `words` are the texts."""
@@ -109,6 +113,28 @@ class LanguageModelingPredictions(WritingPredictions):
         elif drawn or tokens is not None:
             kept = options if issubclass(self._decoding(), Sampling) else self._rules()
             self.decode = Sampling(**kept | drawn) if drawn else self._decoding()(**options)
+
+    def predict_step(self, batch: StreamBatch, batch_idx: int = 0) -> list[list[Hypothesis]]:
+        if self.hear is None or len(batch) != 1:
+            return super().predict_step(batch, batch_idx)
+        with listening(self._spoken(batch, self.hear)):
+            return super().predict_step(batch, batch_idx)
+
+    def _spoken(self, batch: StreamBatch, hear: Callable[[str], None]) -> Callable[[Tensor], None]:
+        """A function of the tokens of each step, which lets `hear` have the text that they add."""
+        assert batch.prompt is not None
+        ids, said = batch.prompt[0].tolist(), ""
+
+        def add(tokens: Tensor | None = None) -> None:
+            nonlocal said
+            ids.extend([] if tokens is None else tokens[0].tolist())
+            text = self.encoder.text(ids).removeprefix("\n")
+            if text.startswith(said) and not text.endswith("\ufffd"):  # else a letter of several bytes is not whole
+                hear(text[len(said) :])
+                said = text
+
+        add()
+        return add
 
     def _shown(self, text: str, nbest: list[Hypothesis]) -> ContinuationPrediction:
         encoder, prompt = self.encoder, self.encoder.prompt(text)

@@ -66,6 +66,9 @@ class LanguageModelingView(View):
         predictor.task.write_by(tokens=options.tokens, greedy=options.greedy, beam=beam, **drawn)
         if options.score is not None:
             self.scoring, self.score = True, options.score
+        several = len(options.words) != 1 or options.file is not None or searching or drawn.get("samples", 1) > 1
+        if not (several or self.scoring or options.json):
+            self.streams, predictor.task.hear = True, _spoken
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         if not self.scoring:
@@ -92,6 +95,8 @@ class LanguageModelingView(View):
     def terminal(self, prediction: Any, number: int, options: Namespace) -> Any:
         if isinstance(prediction, ScoredText):
             return super().terminal(prediction, number, options)
+        if self.streams:
+            return ""  # it was printed as it was written; this ends its line
         if options.nbest is not None or len(prediction.continuations) > 1:
             return ranked(number, prediction.continuations)
         return "\n".join(shown(line) for line in prediction.whole.split("\n"))
@@ -117,6 +122,11 @@ class LanguageModelingView(View):
             rows, columns = ([*map(_visible, part)] for part in (prediction.tokens, prediction.read))
             blocks.append(Grid(rows, columns, prediction.attention, axes=axes, keys=(READ,)))
         return blocks
+
+
+def _spoken(piece: str) -> None:
+    """Print a piece of a text at once."""
+    print("\n".join(map(shown, piece.split("\n"))), end="", flush=True)
 
 
 def _lines(prediction: ScoredText) -> list[AttendedSentence]:

@@ -67,6 +67,7 @@ class View(ABC):
     shows: ClassVar[str] = "attention"  # The name of the folder of pictures in a run, and of their keys in loggers
     needs: ClassVar[tuple[str, str] | None] = None
     """The attention without which there is no picture, and a model that has it, e.g. `source` and `model=luong`."""
+    streams = False  # Whether an answer is printed while it is written, so that no progress is shown
     searches: ClassVar[tuple[str, ...]] = ()  # Options of a search that `zoo predict` has: `beam` and `nbest`
 
     # Inputs

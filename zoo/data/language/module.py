@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -22,7 +23,7 @@ from zoo.data.options import LoaderArguments, SplitOptions
 from zoo.data.order import Nouns, Order
 from zoo.data.sources import SPLITS, Source
 from zoo.data.text.vectored import WordsWithVectors
-from zoo.errors import DataError
+from zoo.errors import ConfigError, DataError
 
 FORMAT = 1
 """Raise it with every change of the stored data or of the tokens of a text."""
@@ -169,13 +170,8 @@ class LanguageData(WordsWithVectors):
         found = [about["source"], f"{sizes} {unit}; vocabulary {about['vocabulary_size']:,}{unknown}"]
         if about["drawn"]:
             found.append(f"{' and '.join(about['drawn'])}: cut from the end of the text (data.split)")
-        order = TrainingColumns(splits["train"]["tokens"], self.loader.batch_size, self.window)
-        after, rest = order.left_out
-        windows = f"{len(order):,} windows of {'about ' * order.random}{self.window.length}"
-        found.append(
-            f"train: {order.columns} columns of {order.column:,} {unit}, {windows}; left out {after:,} after the last "
-            f"column, {rest:,} after the last windows"
-        )
+        with suppress(ConfigError):  # too short a text, which is refused where the training begins
+            found.append(TrainingColumns(splits["train"]["tokens"], self.loader.batch_size, self.window).summary(unit))
         return found
 
 

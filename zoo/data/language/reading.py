@@ -77,7 +77,8 @@ class Passage(NamedTuple):
         with self.file.open("rb") as file:
             for part in shares[:-1]:
                 share += part
-                file.seek(at := self.begin + int(share * self.size))
+                at = self.begin + int(share * self.size)
+                file.seek(at := max(self.begin, at - lines))  # a line may begin at this very place
                 places.append(at + _first(file.read(min(PIECE, self.end - at)), (b"\n", b" ") if lines else ()))
         return [Passage(self.file, one, other) for one, other in zip(places, [*places[1:], self.end], strict=True)]
 

@@ -22,6 +22,7 @@ from zoo.arguments import Count, NonNegative, Share
 from zoo.data.language.batch import StreamBatch
 from zoo.data.options import Options
 from zoo.data.order import Order
+from zoo.data.rows import some
 from zoo.errors import ConfigError
 
 SHORTEST = 5
@@ -92,7 +93,10 @@ class Columns(Order):
         super().__init__(**place)
         self.size, self.columns = size, columns
         if columns < self.world_size:
-            raise ConfigError(f"{columns} columns of a text cannot be shared by {self.world_size} processes")
+            raise ConfigError(
+                f"{some(columns, 'column')} of a text cannot be shared by {self.world_size} processes: set "
+                "data.loader.batch_size (for validation and test data.window.columns) to at least their number"
+            )
 
     def batches(self) -> Iterator[list[Window]]:  # type: ignore[override]
         """The batches of this process."""
@@ -117,7 +121,7 @@ class TrainingColumns(Columns):
         super().__init__(size, columns, **place)
         self.window, self.seed = window, seed
         self.column = size // columns  # tokens of a column
-        self._count = (self.column - 1) // window.length
+        self._count = max(0, self.column - 1) // window.length
         if not self._count:
             needed = window.length + 1
             raise ConfigError(
@@ -134,6 +138,15 @@ class TrainingColumns(Columns):
         """The tokens after the last column, and the tokens of all columns after the last window."""
         inside = self.column - 1 if self.random else self._count * self.window.length
         return self.size - self.columns * self.column, self.columns * (self.column - 1 - inside)
+
+    def summary(self, unit: str) -> str:
+        """The columns and the tokens that they leave out, in one line. `unit` is the name of the tokens."""
+        windows = f"{self._count:,} windows of {'about ' * self.random}{self.window.length}"
+        after, rest = self.left_out
+        return (
+            f"train: {self.columns} columns of {self.column:,} {unit}, {windows}; left out {after:,} after the last "
+            f"column, {rest:,} after the last windows"
+        )
 
     @property
     def random(self) -> bool:
