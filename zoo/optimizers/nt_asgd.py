@@ -58,14 +58,15 @@ class NTASGD(torch.optim.SGD):
                     self.state[parameter] = {**self.state[parameter], "other": parameter.detach().clone()}
             group["values"] = [*group["values"], value]
 
-    def show(self, average: bool) -> None:
-        """Exchange the parameters with their averages, or back, unless that has been done. Only tensors change places:
-        what was stored before keeps its numbers."""
+    def show(self, average: bool) -> bool:
+        """Exchange the parameters with their averages, or back, unless that has been done; returns whether it was to be
+        done. Only tensors change places: what was stored before keeps its numbers."""
         if self.averaged is None or self.param_groups[0]["exchanged"] == average:
-            return
+            return False
         for group in self.param_groups:
             group["exchanged"] = average
             for parameter in group["params"]:
                 state = self.state[parameter]
                 self.state[parameter] = {**state, "other": parameter.data}
                 parameter.data = state["other"]
+        return True
