@@ -91,6 +91,15 @@ class StreamNetwork(WritingNetwork):
             need_weights: whether to return attention.
         """
 
+    @staticmethod
+    def kept(packing: Packing, before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The state (B, ...) `after` of the columns that read something, and the state `before` of the others."""
+        if len(packing.order) == packing.shape[0]:
+            return dict(after)
+        reads = torch.zeros(packing.shape[0], dtype=torch.bool, device=packing.order.device)
+        reads = reads.index_fill(0, packing.order, True)
+        return {name: part.where(reads.view(-1, *[1] * (part.dim() - 1)), before[name]) for name, part in after.items()}
+
     def scores(self, states: Tensor) -> Tensor:
         """(N, D) -> (N, V) the scores of the next token."""
         return self.vocabulary(states)

@@ -261,6 +261,7 @@ class Task(Predicting, Optimizing, Remembering, ABC):
     # checkpoints
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        super().on_save_checkpoint(checkpoint)
         checkpoint["zoo"] = {
             "format": 1,
             "task": name_of(type(self)),

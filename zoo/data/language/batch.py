@@ -62,6 +62,8 @@ class StreamBatch(WritingBatch):
     None where the data do not know it."""
     token_bytes: float = 1.0
     """The mean number of bytes of a token of the split."""
+    share: float = 1.0
+    """T by the length for which the learning rate is meant, where windows have random lengths."""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -69,6 +71,10 @@ class StreamBatch(WritingBatch):
     @property
     def units(self) -> Tensor | int:
         return len(self) if self.target_mask is None else self.target_mask.sum()
+
+    @property
+    def rate_share(self) -> float:
+        return self.share
 
     @property
     def text_bytes(self) -> Tensor:
