@@ -116,6 +116,7 @@ class Answering(AnsweringPredictions, Scoring):
         if self.restarts is not None:
             self.restarts.count((output.logits.detach().argmax(-1) != batch.answer).sum(1), size)
         self._record_loss(total.detach() + size * own.detach(), size * networks, batch_idx)
+        own = self.shared(own, size)
         if self.reduction == "sum":
             return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
         return self.global_mean(total, size) + own

@@ -147,7 +147,7 @@ class Generation(WritingPredictions, Task):
         for name, value in loss.logs.items():
             self._log_train(name, value, len(batch))
         terms_mean = [term.weight * self.global_mean(term.total, term.count) for term in weighed]
-        return torch.stack(terms_mean).sum() + own
+        return torch.stack(terms_mean).sum() + self.shared(own, len(batch))
 
     def _log_train(self, name: str, value: Any, count: Any) -> None:
         """Log `value`, a mean over `count` on this rank, as a mean over the epoch and all ranks."""

@@ -242,6 +242,11 @@ class Task(Predicting, Optimizing, Remembering, ABC):
             self.log(f"train/{name}", loss.detach(), on_step=False, on_epoch=True, sync_dist=True, batch_size=size)
         return torch.stack(list(losses.values())).sum() if losses else torch.zeros((), device=self.device)
 
+    def shared(self, own: Tensor, size: int) -> Tensor:
+        """The losses of `own_losses`, a mean over `size` examples, so that DDP's mean over the ranks is the mean over
+        the global batch."""
+        return self.global_mean(own * size, size) if own.requires_grad else own
+
     def step_loss(self, loss: Tensor, batch: Any) -> Tensor:
         """Return the loss of a training step in the unit of `train/loss`; `loss` is what `training_step` returned."""
         return loss
