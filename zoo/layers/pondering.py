@@ -29,8 +29,8 @@ w^t h^t + (1 - w^t) output; `published`: w^t h^t + output - w^t; `none`: the sta
 EPSILON = 0.01  # A state halts at a sum above 1 - EPSILON
 
 Think = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Applies the function once: states with both signals (..., D), the states (..., D), and True where they run (...) -> the
-next states (..., D). A state that has halted stays as it is."""
+"""Applies the function once: states with both signals (..., D), the states (..., D), and True where they run (...) ->
+the next states (..., D). A state that has halted stays as it is."""
 
 
 class Thought(NamedTuple):
@@ -60,8 +60,9 @@ class Remaining(NamedTuple):
         here = torch.zeros(count, dtype=torch.bool, device=row.device).index_fill(0, row[running], True)
         rank = here.cumsum(0) - 1  # (B,) the new number of each row
         cell = rank.index_select(0, row) * length + packing.time
-        rows, chosen = here.nonzero()[:, 0], [one.nonzero()[:, 0] for one in (running, here.index_select(0, row))]
-        return cls(*chosen, rows, *(Cells((len(rows), length), cell[one], rank[row[one]]) for one in chosen))
+        rows, run, seen = (one.nonzero()[:, 0] for one in (here, running, here.index_select(0, row)))
+        cells = (Cells((len(rows), length), cell[one], rank[row[one]]) for one in (run, seen))
+        return cls(run, seen, rows, *cells)
 
     def carried(self, weights: Tensor, before: Tensor | None, running: Tensor) -> Tensor:
         """Attention (B, H, T, S) of all queries: `weights` (B', H, T, S) of those that run, `before` of the others."""

@@ -32,6 +32,7 @@ of one side, V vocabulary, D hidden_dim, H heads, E = D / H, n tokens read so fa
 """
 
 from math import sqrt
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -39,7 +40,6 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Natural, NonNegative, Share
 from zoo.attention import MultiHeadAttention
-from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.data.stories.batch import RealWords, StoryBatch, StorySpec
 from zoo.layers.embedding import TokenEmbedding
@@ -182,10 +182,9 @@ class UniversalTransformer(TransformerDecoder):
         source = Annotations.of_tokens(self.encoder_norm(thought.output), packing, batch.source_mask)
         return source, {f"encoder.{t}": weights for t, (weights,) in enumerate(attention)}, thought
 
-    def forward(self, batch: WritingBatch, *, need_weights: bool = True) -> Output:
+    def forward(self, batch: Any, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of every real target position; attention `decoder.<step>` (B, H, T, T) and `source.<step>`
         (B, H, T, S), with that of the encoder; and the steps of both sides."""
-        assert isinstance(batch, PairBatch)
         read, rows, target = batch.forced
         source, found, thought = self._encode(batch, need_weights)
         x, places = self._embedded(self.target_embedding, target.pack(read)), self._places(target)
@@ -199,7 +198,7 @@ class UniversalTransformer(TransformerDecoder):
         steps = {"encoder": batch.source_packing.unpack(thought.steps), "decoder": target.unpack(written.steps)}
         return Output(self.vocabulary(self.decoder_norm(written.output)), found, losses, steps=steps)
 
-    def start(self, batch: WritingBatch) -> State:
+    def start(self, batch: Any) -> State:
         """Encodes the sources, and projects keys and values, once for all steps."""
         source, _ = self.encode(batch, False)
         keys, values = (part.contiguous() for part in source_heads(self.writer.block, source))  # (B, H, S, E)
