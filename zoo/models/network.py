@@ -31,6 +31,8 @@ class Network(Checked, nn.Module, ABC):
     """The tasks that it serves."""
     attends: ClassVar[Mapping[str, str | None]] = {}
     """Each kind of its attention, and the mask of the batch that this attention sees: see `Output.attention`."""
+    ponders: bool = False
+    """Whether each position decides how many steps it takes: the numbers are in `Output.steps`."""
     not_exported: str | None = None
     """The reason why `zoo export` cannot write it, if it cannot: the rest of a sentence that begins with its name."""
     threads: ClassVar[int]

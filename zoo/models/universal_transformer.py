@@ -155,7 +155,7 @@ class UniversalTransformer(TransformerDecoder):
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
         self.dim, self.neighbourhood = hidden_dim, None
-        self.ponder_weight, self.random_start = ponder_weight, random_start
+        self.ponders, self.ponder_weight, self.random_start = halting != "none", ponder_weight, random_start
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
         self.reader, self.writer = (
@@ -192,7 +192,7 @@ class UniversalTransformer(TransformerDecoder):
         for t, (own, to_source) in enumerate(attention):
             found |= {f"decoder.{t}": own, f"source.{t}": to_source}
         losses = {}
-        if self.training and self.ponder_weight and self.reader.pondering.unit is not None:
+        if self.training and self.ponder_weight and self.ponders:
             cost = ponder_cost(thought, batch.source_packing) + ponder_cost(written, target)
             losses["ponder"] = self.ponder_weight * cost
         steps = {"encoder": batch.source_packing.unpack(thought.steps), "decoder": target.unpack(written.steps)}
@@ -295,7 +295,7 @@ class UniversalTransformerEncoder(Network):
         ponder_weight: NonNegative = 0.01,
     ) -> None:
         super().__init__()
-        self.ponder_weight = ponder_weight
+        self.ponders, self.ponder_weight = halting != "none", ponder_weight
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
         self.places = nn.Parameter(torch.ones(max(1, spec.longest_sentence), hidden_dim))
         block = Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=False)
@@ -323,7 +323,7 @@ class UniversalTransformerEncoder(Network):
         thought, attention = self.reader.read(self.dropout(x), packing, mask, places)
         hops = {f"hop.{t}": weights.mean(1)[:, 0, 1:] for t, (weights,) in enumerate(attention)}  # (B, S)
         losses = {}
-        if self.training and self.ponder_weight and self.reader.pondering.unit is not None:
+        if self.training and self.ponder_weight and self.ponders:
             losses["ponder"] = self.ponder_weight * ponder_cost(thought, packing)
         asked, steps = packing.unpack(thought.output)[:, 0], packing.unpack(thought.steps)
         return Output(
