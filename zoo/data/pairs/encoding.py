@@ -119,8 +119,16 @@ class PairEncoder(WritingEncoder):
         if "referent_tokens" in parts:
             references = alignment(source, source, *(parts[f"{name}_tokens"] for name in REFERENCES))
         texts: dict[str, Any] = {f"{side}_text": parts.get(f"{side}_text") for side in SIDES}
-        truth: dict[str, Any] = {"alignment": linked, "references": references}
-        return PairBatch(*source, target=ids, target_mask=mask, begin=BEGIN, index=index, **truth, **texts)
+        return PairBatch(
+            *source,
+            target=ids,
+            target_mask=mask,
+            begin=BEGIN,
+            index=index,
+            alignment=linked,
+            references=references,
+            **texts,
+        )
 
     def display(self, one: str) -> list[str]:
         """The written tokens of a source, and its end, in the order of the columns of attention."""
