@@ -155,7 +155,8 @@ class UniversalTransformer(TransformerDecoder):
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
         self.dim, self.neighbourhood = hidden_dim, None
-        self.ponders, self.ponder_weight, self.random_start = halting != "none", ponder_weight, random_start
+        self.ponders = () if halting == "none" else ("encoder", "decoder")
+        self.ponder_weight, self.random_start = ponder_weight, random_start
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
         self.reader, self.writer = (
@@ -278,6 +279,7 @@ class UniversalTransformerEncoder(Network):
 
     tasks = ("answering",)
     attends = {"hop": "sentence_mask"}
+    adapts = True
 
     def __init__(
         self,
@@ -295,7 +297,7 @@ class UniversalTransformerEncoder(Network):
         ponder_weight: NonNegative = 0.01,
     ) -> None:
         super().__init__()
-        self.ponders, self.ponder_weight = halting != "none", ponder_weight
+        self.ponders, self.ponder_weight = () if halting == "none" else ("question", "sentence"), ponder_weight
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
         self.places = nn.Parameter(torch.ones(max(1, spec.longest_sentence), hidden_dim))
         block = Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=False)

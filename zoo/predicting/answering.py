@@ -56,9 +56,7 @@ class AnsweringPredictions(Predicting):
         vocabulary, known = self.encoder.vocabulary.words, self.encoder.knows
         hops = [weights.tolist() for weights in output.attention.values()]
         steps = (
-            {name: rows.tolist() for name, rows in output.steps.items()}
-            if getattr(self.network, "ponders", False)
-            else {}
+            {name: rows.tolist() for name, rows in output.steps.items()} if getattr(self.network, "ponders", ()) else {}
         )
         return [
             AnswerPrediction(

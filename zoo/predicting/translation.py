@@ -95,7 +95,7 @@ class TranslationPredictions(WritingPredictions):
 
     def _steps(self, batch: PairBatch, best: list[Hypothesis]) -> list[dict[str, tuple[int, ...]]]:
         """The steps at each real token of every pair, by side."""
-        if not getattr(self.network, "ponders", False):
+        if not getattr(self.network, "ponders", ()):
             return [{} for _ in best]
         steps = self.reading(batch, best, need_weights=False).steps
         sides = zip(*(steps[name].tolist() for name in ("encoder", "decoder")), strict=True)

@@ -168,6 +168,7 @@ class Generation(WritingPredictions, Task):
         nll, _ = output_cross_entropy(output, batch)
         for name in ("loss", "perplexity"):
             self.record(stage, name, nll, len(batch.true_tokens))
+        self.record_steps(stage, output)
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
             if positions_of("source", output.memories, batch, weights).own:

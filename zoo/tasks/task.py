@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
-from torchmetrics import Metric
+from torchmetrics import MeanMetric, Metric
 
 from zoo.arguments import Positive
 from zoo.data.batch import Encoder, Spec, spec_from_state, spec_state
@@ -130,7 +130,10 @@ class Task(Predicting, Optimizing, Remembering, ABC):
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)
         self.pretrained = pretrained_parts(self.network)
-        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
+        steps = [f"steps_{name}" for name in getattr(self.network, "ponders", ())]
+        self.val_metrics, self.test_metrics = (
+            nn.ModuleDict({**self.metrics(), **{name: MeanMetric() for name in steps}}) for _ in range(2)
+        )
 
     def metrics(self) -> dict[str, Metric]:
         """New metrics, by the names under which `record` logs them."""
@@ -202,6 +205,11 @@ class Task(Predicting, Optimizing, Remembering, ABC):
         weights on all positions of `mask` as `<part>_chance`."""
         self.record(stage, f"{part}_recall", weights, truth)
         self.record(stage, f"{part}_chance", uniform_weights(mask), truth)
+
+    def record_steps(self, stage: str, output: Output) -> None:
+        """Record the mean number of steps at a position as `steps_<name>`, if the network decides that for each one."""
+        for name in getattr(self.network, "ponders", ()):
+            self.record(stage, f"steps_{name}", output.steps[name][output.steps[name] > 0].float())
 
     def log_defined(self, values: Mapping[str, Tensor]) -> None:
         """Log figures of a whole split, without those that the data do not define (NaN)."""
