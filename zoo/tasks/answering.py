@@ -69,8 +69,8 @@ class Answering(AnsweringPredictions, Scoring):
             )
         if cfg.task.restarts > 1 and getattr(model, "adapts", False):
             raise ConfigError(
-                f"task.restarts={cfg.task.restarts}: {model.__name__} decides by its weights how many steps it takes, and "
-                "several cannot be trained side by side: use task.restarts=1 and several seeds"
+                f"task.restarts={cfg.task.restarts}: {model.__name__} decides by its weights how many steps it takes, "
+                "and several cannot be trained side by side: use task.restarts=1 and several seeds"
             )
         if cfg.task.restarts > 1 and cfg.start_from:
             raise ConfigError(
@@ -213,7 +213,7 @@ class Answering(AnsweringPredictions, Scoring):
         metrics = self.metrics_of(stage)
         metrics["errors"].update(output.logits.argmax(-1) != batch.answer, batch.task)
         self.record_steps(stage, output)
-        if stage == "test" and getattr(self.network, "ponders", ()):
+        if stage == "test" and len(getattr(self.network, "ponders", ())):
             steps = torch.cat([*output.steps.values()], 1)  # (B, 1 + S)
             if STEPS not in metrics:
                 metrics[STEPS] = GroupMeans(len(self.spec.tasks)).to(self.device)
