@@ -31,6 +31,10 @@ class Network(Checked, nn.Module, ABC):
     """The tasks that it serves."""
     attends: ClassVar[Mapping[str, str | None]] = {}
     """Each kind of its attention, and the mask of the batch that this attention sees: see `Output.attention`."""
+    ponders: tuple[str, ...] = ()
+    """The names in `Output.steps`, if each position decides how many steps it takes."""
+    adapts: ClassVar[bool] = False
+    """Whether its weights decide what it computes, so that several networks cannot run as one (`task.restarts`)."""
     not_exported: str | None = None
     """The reason why `zoo export` cannot write it, if it cannot: the rest of a sentence that begins with its name."""
     threads: ClassVar[int]
