@@ -1,5 +1,5 @@
-"""python results/pronoun_head.py RUN [PICTURE.png]: where the best head of a run of data=pronouns looks from "it", in two
-sentences that differ in one word.
+"""python results/pronoun_head.py RUN [PICTURE.png]: where the best head of a run of data=pronouns looks from "it",
+in two sentences that differ in one word.
 
 The head is `best_reference_head` of the run's result.json. Prints the weights, and draws them if a picture is named.
 """

@@ -204,9 +204,10 @@ class UniversalTransformer(TransformerDecoder):
         source, _ = self.encode(batch, False)
         keys, values = (part.contiguous() for part in source_heads(self.writer.block, source))  # (B, H, S, E)
         memory = {"mask": source.mask, "keys": keys, "values": values}
-        position = source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)
-        hypotheses = {"position": position, "own": position.new_zeros(len(position), 1, 0)}  # (B, 1), (B, 1, 0)
-        nothing = keys.new_zeros(len(position), 0, 2 * self.dim)  # (B, 0, 2D)
+        count = keys.shape[0]
+        position = source.mask.new_zeros(count, 1, dtype=torch.long)
+        hypotheses = {"position": position, "own": position.new_zeros(count, 1, 0)}  # (B, 1), (B, 1, 0)
+        nothing = keys.new_zeros(count, 0, 2 * self.dim)  # (B, 0, 2D)
         return State(memory, hypotheses, history={f"read.{t}": nothing for t in range(self.writer.pondering.steps)})
 
     def step(self, tokens: Tensor, state: State) -> Step:
