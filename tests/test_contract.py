@@ -19,8 +19,8 @@ WIDEST = 16
 
 
 def small(arguments: dict[str, Any], widest: int = WIDEST) -> dict[str, Any]:
-    """Arguments with every width cut down, those of a part such as the image encoder too, no dropout and no noise: the
-    contract does not depend on them, its speed does."""
+    """Arguments with every width cut down, those of a part such as the image encoder too, without dropout, noise and
+    penalties: the contract does not depend on them, its speed does."""
 
     def cut(name: str, value: Any) -> Any:
         if isinstance(value, dict):
@@ -28,7 +28,10 @@ def small(arguments: dict[str, Any], widest: int = WIDEST) -> dict[str, Any]:
         wide = isinstance(value, int) and (name.endswith("_dim") or name in ("dim", "width"))
         return min(value, widest) if wide else value
 
-    return {name: 0.0 if name in ("dropout", "time_noise") else cut(name, value) for name, value in arguments.items()}
+    def off(name: str) -> bool:
+        return "dropout" in name or name.endswith(("_noise", "_penalty"))
+
+    return {name: 0.0 if off(name) else cut(name, value) for name, value in arguments.items()}
 
 
 def clauses(family: Family, cls: type[nn.Module] = nn.Module) -> tuple[Callable[[Case], None], ...]:

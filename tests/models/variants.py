@@ -58,4 +58,9 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"leaf": "linear", "biases": "two", "output_gate": False},
         {"composition": "child_sum", "pooling": "attention"},
     ],
+    "universal_transformer": [
+        {"norm": "post", "tied": "target", "halting": "published"},
+        {"halting": "none", "steps": 2},
+    ],
+    "universal_transformer_encoder": [{"norm": "pre", "halting": "interpolated"}, {"halting": "none", "steps": 2}],
 }

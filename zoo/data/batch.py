@@ -97,6 +97,11 @@ class Batch(ABC):
         return len(self)
 
     @property
+    def rate_share(self) -> float:
+        """The factor of the learning rate in a step of training on this batch."""
+        return 1.0
+
+    @property
     def shown(self) -> int:
         """The number of examples for tables and pictures: B, or fewer if several belong to one picture."""
         return len(self)

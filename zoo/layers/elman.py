@@ -12,6 +12,8 @@ from zoo.layers.recurrent import PackedRNN, RNNArguments
 class Elman(PackedRNN):
     """The simple recurrent layer (Elman 1990), h' = tanh(W x + U h), as torch.nn.RNN, by torch's kernel."""
 
+    fast_grid = True
+
     def __init__(self, input_size: int, hidden_size: int, **rest: Unpack[RNNArguments]) -> None:
         super().__init__("RNN_TANH", input_size, hidden_size, **rest | {"kernel": "torch"})
 

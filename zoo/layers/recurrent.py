@@ -1,8 +1,9 @@
 """GRU and LSTM over packed rows: the weights of torch.nn.GRU and torch.nn.LSTM, no padding, a fast CPU training step.
 
-On the CPU a layer is one autograd Function over the whole sequence (`loops/recurrent.py`). Other devices use torch's
-kernel, which is cuDNN on CUDA, for the forms that torch computes. `step` is one time step of the same layers with the
-same weights, in plain differentiable operations: what a decoder does token by token.
+On the CPU a layer is one autograd Function over the whole sequence (`loops/recurrent.py`), or for an LSTM over rows of
+equal length oneDNN's kernel. Other devices use torch's kernel, which is cuDNN on CUDA, for the forms that torch
+computes. `step` is one time step of the same layers with the same weights, in plain differentiable operations: what a
+decoder does token by token.
 
 The loop runs in float32 where autocast or the weights ask for half precision; its output has the dtype of the weights.
 It is differentiable once: asking for the gradient of a gradient raises an error.
@@ -13,6 +14,7 @@ GRU, 4 in an LSTM), R rows that are not empty, `rows` all rows of the packing's 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from itertools import product
 from math import prod
 from typing import TypedDict, Unpack
 
@@ -21,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from zoo.errors import one_of
+from zoo.layers.grid import is_grid, run_grid
 from zoo.layers.loops.loop import uncompiled
 from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing, Padded
@@ -46,8 +49,10 @@ class PackedRNN(nn.RNNBase, ABC):
     """The common part of GRU and LSTM: torch's parameters, the layers, the order of the rows, the choice of the
     kernel."""
 
-    weight_ih_l0: nn.Parameter  # created by torch
+    weight_ih_l0: nn.Parameter  # created by torch, and so is the next one
+    weight_hh_l0: nn.Parameter
     known_to_torch = True  # whether torch's kernel computes this form
+    fast_grid = False  # whether torch's kernel for rows of equal length is faster on the CPU than the loop
     form: type[PackedLoop]
 
     def __init__(
@@ -80,7 +85,11 @@ class PackedRNN(nn.RNNBase, ABC):
             return self._scanned(x if at is None else x.index_select(0, at), packing, states, context)
         start = tuple(self._sorted(state, x, packing) for state in states or (None,) * (1 + (self.mode == "LSTM")))
         library = self.kernel == "torch" or (self.kernel == "auto" and x.device.type != "cpu" and self.known_to_torch)
-        if library and context is None and packing.batch_sizes:  # cuDNN refuses a batch without a single position
+        if self.fast_grid and self.kernel != "loop" and at is None and not self.bidirectional and is_grid(x, packing):
+            weights = [self._of_layer(layer) for layer in range(self.num_layers)]
+            between = self.dropout if self.training else 0.0
+            output, final = run_grid(self.mode.lower(), x, packing, start, weights, between)
+        elif library and context is None and packing.batch_sizes:  # cuDNN refuses a batch without a single position
             output, final = self._library(x if at is None else x.index_select(0, at), packing, start)
         else:
             output, final = self._loop(x, packing, start, at, context)
@@ -88,7 +97,9 @@ class PackedRNN(nn.RNNBase, ABC):
 
     def _library(self, x: Tensor, packing: Packing, start: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         sizes = torch.tensor(packing.batch_sizes)  # torch requires it on the CPU
-        weights = [weight for weight in self._flat_weights if weight is not None]
+        # not those that torch keeps in a list: a functional call replaces parameters only
+        sides = product(range(self.num_layers), range(1 + self.bidirectional))
+        weights = [weight for side in sides for weight in self._of_layer(*side)]
         settings = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
         begin = start if self.mode == "LSTM" else start[0]
         output, *final = getattr(torch._VF, self.mode.lower())(x, sizes, begin, weights, *settings)
@@ -333,10 +344,11 @@ class GRU(PackedRNN):
 class LSTM(PackedRNN):
     """Long short-term memory (Hochreiter and Schmidhuber 1997) with forget gates (Gers et al. 2000), as torch.nn.LSTM.
 
-    `kernel` = auto (loop on the CPU, torch's elsewhere) | loop | torch. `dropout` acts between layers.
+    `kernel` = auto (on the CPU loop or, for rows of equal length, torch's; torch's elsewhere) | loop | torch. `dropout`
+    acts between layers.
     """
 
-    form = LSTMLoop
+    form, fast_grid = LSTMLoop, True
 
     def __init__(self, input_size: int, hidden_size: int, **rest: Unpack[RNNArguments]) -> None:
         super().__init__("LSTM", input_size, hidden_size, **rest)

@@ -31,6 +31,10 @@ class Network(Checked, nn.Module, ABC):
     """The tasks that it serves."""
     attends: ClassVar[Mapping[str, str | None]] = {}
     """Each kind of its attention, and the mask of the batch that this attention sees: see `Output.attention`."""
+    ponders: tuple[str, ...] = ()
+    """The names in `Output.steps`, if each position decides how many steps it takes."""
+    adapts: ClassVar[bool] = False
+    """Whether its weights decide what it computes, so that several networks cannot run as one (`task.restarts`)."""
     not_exported: str | None = None
     """The reason why `zoo export` cannot write it, if it cannot: the rest of a sentence that begins with its name."""
     threads: ClassVar[int]
@@ -91,6 +95,14 @@ class StreamNetwork(WritingNetwork):
             need_weights: whether to return attention.
         """
 
+    @staticmethod
+    def kept(packing: Packing, before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The state (B, ...) `after` of the columns that read something, and the state `before` of the others."""
+        if not isinstance(packing, Padded) and len(packing.order) == packing.shape[0]:
+            return dict(after)
+        reads = packing.sum(packing.cell.new_ones(packing.cell.shape)) > 0
+        return {name: part.where(reads.view(-1, *[1] * (part.dim() - 1)), before[name]) for name, part in after.items()}
+
     def scores(self, states: Tensor) -> Tensor:
         """(N, D) -> (N, V) the scores of the next token."""
         return self.vocabulary(states)
@@ -113,7 +125,7 @@ class StreamNetwork(WritingNetwork):
         inputs, _, packing = batch.forced
         states, after, attention, losses = self.read(packing.pack(inputs), packing, carried, need_weights=need_weights)
         surprisal = None if need_scores else self.surprisal(states, batch.true_tokens)
-        scores = self.scores(states) if surprisal is None else states.new_empty(len(states), 0)
+        scores = self.scores(states) if surprisal is None else states.new_empty(states.shape[0], 0)
         return Output(scores, attention, losses, carried=after, surprisal=surprisal)
 
     def start(self, batch: Any) -> State:
@@ -124,12 +136,14 @@ class StreamNetwork(WritingNetwork):
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read one token of each hypothesis: `tokens` are (B, K) ids or (B, K, V) probabilities."""
-        shape = tokens.shape[:2]
-        packing = Packing.of(torch.ones(shape.numel(), 1, dtype=torch.bool, device=tokens.device))
+        rows, count = tokens.shape[:2]
         carried = {name: part.flatten(0, 1) for name, part in state.hypotheses.items()}
-        read = self.read(tokens.flatten(0, 1), packing, carried, need_weights=False)
-        after = {name: part.unflatten(0, shape) for name, part in read.carried.items()}
-        return Step(log_probabilities(self.scores(read.states)).unflatten(0, shape), State(state.memory, after), {})
+        flat = tokens.flatten(0, 1)
+        packing = Packing.of(torch.ones(flat.shape[0], 1, dtype=torch.bool, device=tokens.device))
+        read = self.read(flat, packing, carried, need_weights=False)
+        after = {name: part.view(rows, count, *part.shape[1:]) for name, part in read.carried.items()}
+        log_probs = log_probabilities(self.scores(read.states))
+        return Step(log_probs.view(rows, count, -1), State(state.memory, after), {})
 
 
 def prompts(batch: Any) -> tuple[Tensor, Packing, Tensor | None]:

@@ -21,12 +21,11 @@ Notation: B columns, N tokens of a window, L layers, E embedding_dim, n hidden_d
 from collections.abc import Mapping
 from typing import Literal
 
-import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
 from zoo.data.language.batch import LanguageSpec
+from zoo.layers.dropout import dropout
 from zoo.layers.elman import Elman
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
@@ -73,19 +72,15 @@ class RNNLanguageModel(StreamNetwork):
         self, tokens: Tensor, packing: Packing, carried: Mapping[str, Tensor] | None, *, need_weights: bool
     ) -> Read:
         """h^L_t of each token (N, n), and the states `hidden` and, of an LSTM, `cell` (B, L, n)."""
-        x = F.dropout(self.embedding(tokens), self.dropout, self.training)  # (N, E)
+        x = dropout(self.embedding(tokens), self.dropout, self.training)  # (N, E)
         before = self._states(packing.shape[0], x) if carried is None else carried
-        if not len(x):
+        if not x.shape[0]:
             return Read(x.new_empty(0, self.recurrent.hidden_size), dict(before))
         states = tuple(part.transpose(0, 1) for part in before.values())  # (L, B, n)
         h, after = self.recurrent(x, packing, states if len(states) > 1 else states[0])  # (N, n)
         after = after if isinstance(after, tuple) else (after,)
-        reads = torch.zeros(packing.shape[0], 1, 1, dtype=torch.bool, device=x.device).index_fill(
-            0, packing.order, True
-        )
-        kept = zip(before.items(), after, strict=True)
-        found = {name: new.transpose(0, 1).where(reads, old) for (name, old), new in kept}
-        return Read(F.dropout(h, self.dropout, self.training), found)
+        found = {name: new.transpose(0, 1) for name, new in zip(before, after, strict=True)}
+        return Read(dropout(h, self.dropout, self.training), self.kept(packing, before, found))
 
     def _states(self, rows: int, like: Tensor) -> dict[str, Tensor]:
         names = ("hidden", "cell") if isinstance(self.recurrent, LSTM) else ("hidden",)

@@ -3,13 +3,14 @@
 import gc
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from hydra.utils import instantiate
 from lightning import LightningModule
 from lightning.pytorch.loops.optimization.manual import _ManualOptimization
 from lightning.pytorch.strategies import DDPStrategy
+from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
@@ -45,7 +46,11 @@ class Optimizing(LightningModule):
 
     Clipping gives it in each step. Without clipping by norm it is computed only in steps that are logged.
     """
+    monitor: str
+    mode: str
     _filled: dict[Any, str]
+    _validates = False  # Whether a validation has begun whose value the optimisers do not know yet
+    _rate_share = 1.0
 
     def setup(self, stage: str) -> None:
         super().setup(stage)
@@ -115,6 +120,18 @@ class Optimizing(LightningModule):
             log.info("epoch %d: from now on %s is %s", self.current_epoch, name, state)
         if changed:
             self._wrap_again()
+        self._rate_share = batch.rate_share
+
+    def optimizer_step(
+        self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Callable[[], Any] | None = None
+    ) -> None:
+        """Take a step at the learning rate times the `rate_share` of the batch."""
+        rates = [group["lr"] for group in optimizer.param_groups]
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate * self._rate_share
+        super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
 
     def _wrap_again(self) -> None:
         """Wrap the task in DDP again: DDP averages only gradients of parameters that were not frozen when it was made.
@@ -216,9 +233,56 @@ class Optimizing(LightningModule):
             gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
             self.gradient_norms[number] = nn.utils.get_total_norm(gradients)
 
+    # optimisers that evaluate other weights than they train, such as NTASGD
+
+    def show_evaluated(self, evaluated: bool) -> bool:
+        """Put the weights that optimisers evaluate into the network, or those that they train; returns whether the
+        others were there."""
+        changed = [getattr(one, "show", lambda _: False)(evaluated) for one in self.trainer.optimizers]
+        return any(changed)
+
+    def on_validation_start(self) -> None:
+        super().on_validation_start()
+        if self.trainer.state.fn == TrainerFn.FITTING:
+            self._validates = not self.trainer.sanity_checking
+            self.show_evaluated(True)
+
+    def on_validation_end(self) -> None:
+        super().on_validation_end()
+        if self.trainer.state.fn == TrainerFn.FITTING:
+            self._note_validation()
+            self.show_evaluated(False)
+
+    def _note_validation(self) -> None:
+        """Give the optimisers the monitored value of the newest validation, once."""
+        value = self.trainer.callback_metrics.get(self.monitor)
+        if self._validates and value is not None:
+            for optimizer in self.trainer.optimizers:
+                getattr(optimizer, "validated", lambda _: None)(float(value) * (-1 if self.mode == "max" else 1))
+        self._validates = False
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Store the weights that optimisers evaluate in the network's place, and those that they train in theirs."""
+        super().on_save_checkpoint(checkpoint)
+        if self._trainer is None or not any(hasattr(optimizer, "show") for optimizer in self.trainer.optimizers):
+            return
+        self._note_validation()  # callbacks save before `on_validation_end`
+        changed = self.show_evaluated(True)
+        checkpoint["state_dict"] = self.state_dict()
+        if "optimizer_states" in checkpoint:
+            states = map(self.trainer.strategy.optimizer_state, self.trainer.optimizers)
+            checkpoint["optimizer_states"] = list(states)
+        if changed:
+            self.show_evaluated(False)
+
+    def on_train_end(self) -> None:
+        super().on_train_end()
+        self.show_evaluated(True)
+
     def on_train_start(self) -> None:
         """Refuse a checkpoint whose schedule ends before this run does."""
         super().on_train_start()
+        self.show_evaluated(False)  # a resumed run begins with those of the checkpoint
         for config in self.trainer.lr_scheduler_configs:
             filled = self._filled.get(config.scheduler, TOTAL_STEPS)
             planned, steps = getattr(config.scheduler, filled, None), self.trainer.estimated_stepping_batches

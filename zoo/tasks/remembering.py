@@ -87,9 +87,16 @@ class Remembering(LightningModule):
             self._carried.pop(TRAINING, None)
 
     def on_validation_start(self) -> None:
+        super().on_validation_start()
         self._carried.pop(EVALUATION, None)
 
-    on_test_start = on_predict_start = on_validation_start
+    def on_test_start(self) -> None:
+        super().on_test_start()
+        self._carried.pop(EVALUATION, None)
+
+    def on_predict_start(self) -> None:
+        super().on_predict_start()
+        self._carried.pop(EVALUATION, None)
 
     # in checkpoints
 

@@ -140,7 +140,8 @@ class LanguageData(WordsWithVectors):
             stored = {file.suffix[1:]: file for file in folder.glob(f"{split}.*")}
             types = {name: facts["type"] if name == "ids" else TRUTH[name] for name in stored}
             parts = {name: np.memmap(file, types[name], "r") for name, file in stored.items()}
-            found[split] = StoredStream(split, parts, facts["bytes"] / facts["tokens"])
+            usual = self.window.length if split == "train" and self.window.random else None
+            found[split] = StoredStream(split, parts, facts["bytes"] / facts["tokens"], usual)
         return found
 
     def _stored_encoder(self, folder: Path) -> LanguageEncoder:

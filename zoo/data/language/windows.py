@@ -40,10 +40,16 @@ class WindowOptions(Options):
     deviation: NonNegative = 0.0
     """The standard deviation of the lengths of training windows, in tokens (Merity et al. 2017: 5)."""
     half: Share = 0.0
-    """The share of training windows that are half as long (Merity et al. 2017: 0.05)."""
+    """The share of training windows that are half as long (Merity et al. 2017: 0.05). With random lengths the learning
+    rate of a step is multiplied by the length of its window and divided by `length`."""
     columns: Count = 8
     """The columns in which validation and test are read. In the first tokens of a column, the network knows none of
     those before: with one column it always knows all."""
+
+    @property
+    def random(self) -> bool:
+        """Whether training windows have random lengths."""
+        return self.deviation > 0 or self.half > 0
 
 
 class Window(NamedTuple):
@@ -61,13 +67,17 @@ class Windows(NamedTuple):
     parts: Mapping[str, list[NDArray[Any]]]
     """The `ids` (T + 1,) of each window, and, where the data know them, the facts about each of these tokens."""
     token_bytes: float  # Bytes of a token of the split, on average
+    usual: int | None = None
+    """The length for which the learning rate is meant, where windows have random lengths."""
 
 
 class StoredStream(Dataset[Windows]):
     """A stream on the disk: ids (N,), mapped into memory, and facts about each token by name."""
 
-    def __init__(self, split: str, parts: Mapping[str, NDArray[Any]], token_bytes: float) -> None:
-        self.split, self.parts, self.token_bytes = split, parts, token_bytes
+    def __init__(
+        self, split: str, parts: Mapping[str, NDArray[Any]], token_bytes: float, usual: int | None = None
+    ) -> None:
+        self.split, self.parts, self.token_bytes, self.usual = split, parts, token_bytes, usual
 
     def __len__(self) -> int:
         return len(self.parts["ids"])
@@ -80,7 +90,7 @@ class StoredStream(Dataset[Windows]):
             name: [stream[one.start : one.start + one.length + 1] for one in windows]
             for name, stream in self.parts.items()
         }
-        return Windows(windows, cut, self.token_bytes)
+        return Windows(windows, cut, self.token_bytes, self.usual)
 
 
 class Columns(Order):
@@ -150,7 +160,7 @@ class TrainingColumns(Columns):
 
     @property
     def random(self) -> bool:
-        return self.window.deviation > 0 or self.window.half > 0
+        return self.window.random
 
     def places(self) -> NDArray[np.int64]:
         """(windows + 1,) where each window begins in its column, and where the last one ends."""
@@ -209,5 +219,6 @@ def collate(found: Windows) -> StreamBatch:
         target=padded([row[1:] for row in ids]).long(),
         target_mask=mask,
         token_bytes=found.token_bytes,
+        share=mask.shape[1] / found.usual if found.usual else 1.0,
         **facts,
     )
