@@ -80,7 +80,7 @@ def trained(folder, *, epochs, checkpoint=None):
     network.hparams["optimizer"] = {"_target_": "zoo.optimizers.nt_asgd.NTASGD", "lr": 4.0, "patience": 1}
     network.monitor, network.mode = "val/loss", "min"
     callbacks = [BestCheckpoint("val/loss", "min"), LastCheckpoint(), weights]
-    trainer = quiet_trainer(folder, callbacks, max_epochs=epochs, enable_checkpointing=True, num_sanity_val_steps=1)
+    trainer = quiet_trainer(folder, callbacks, max_epochs=epochs, enable_checkpointing=True, num_sanity_val_steps=0)
     trainer.fit(network, loader(), loader(), ckpt_path=checkpoint)
     return network, trainer, weights
 
@@ -90,7 +90,7 @@ def test_a_run_validates_stores_and_tests_the_average_and_trains_the_weights(tmp
     (optimizer,) = trainer.optimizers
     begins = len(weights.steps) - optimizer.averaged  # the number of the first step in the average
     assert STEPS < begins < len(weights.steps) - STEPS
-    shown = weights.shown[1:]  # without the one before training
+    shown = [*weights.shown]
     for epoch, value in enumerate(shown):
         done = (epoch + 1) * STEPS
         averaged = weights.steps[begins:done]
@@ -99,6 +99,8 @@ def test_a_run_validates_stores_and_tests_the_average_and_trains_the_weights(tmp
     last = torch.load(tmp_path / "checkpoints/last.ckpt", weights_only=True)
     assert last["state_dict"]["network.embedding.weight"][5, 0].item() == shown[-1] != weights.steps[-1]
     assert network.network.embedding.weight[5, 0].item() == shown[-1]
+    best = torch.load(tmp_path / "checkpoints/best.ckpt", weights_only=True)["optimizer_states"][0]["param_groups"][0]
+    assert best["values"][-1] == min(optimizer.param_groups[0]["values"])  # the value of the validation that it follows
     trainer.test(network, loader(), verbose=False)
     assert weights.shown[-1] == shown[-1]
 
