@@ -12,10 +12,13 @@ from tests import contract, contract_generation
 from tests.families import Family, family_of
 from zoo.attention import masked_softmax
 from zoo.data.documents.batch import DocumentBatch, DocumentSpec
+from zoo.data.language.batch import LanguageSpec
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.packing import Packing
 from zoo.layers.pretrained import Pretrained
 from zoo.layers.state import State, Step
+from zoo.models.network import Read, StreamNetwork
 from zoo.models.output import Output
 
 
@@ -246,6 +249,34 @@ class ReadsThePrefixAnew(Writes):
         return Step(logits[:, -1:].log_softmax(-1), after, {"source": weights[:, -1:]})
 
 
+class Reads(StreamNetwork):
+    """Half of the sum so far, and the token that is read."""
+
+    tasks = ("language_modeling",)
+    family: ClassVar[Family] = family_of("language_modeling")
+
+    def __init__(self, spec: LanguageSpec) -> None:
+        super().__init__()
+        self.embedding = TokenEmbedding(spec.vocabulary_size, 32)
+        self.vocabulary = nn.Linear(32, spec.vocabulary_size)
+
+    def remembered(self, sums: Tensor) -> Tensor:
+        """(B, E) the sums that the window before left."""
+        return sums
+
+    def read(
+        self, tokens: Tensor, packing: Packing, carried: Mapping[str, Tensor] | None, *, need_weights: bool
+    ) -> Read:
+        x, real = packing.unpack(self.embedding(tokens)), packing.numbers() > 0
+        total = x.new_zeros(packing.shape[0], 32) if carried is None else self.remembered(carried["sum"])
+        states = [x.new_zeros(0, 32)]
+        for t in range(packing.shape[1]):
+            total = torch.where(real[:, t, None], total / 2 + x[:, t], total)
+            states.append(total[real[:, t]])
+        grid = torch.zeros_like(x).transpose(0, 1).masked_scatter(real.T[..., None], torch.cat(states))
+        return Read(packing.pack(grid.transpose(0, 1)), {"sum": total})
+
+
 class Pictures(Family):
     """Binary pictures of 4 x 5 pixels, each predicted from those before it, row by row."""
 
@@ -285,6 +316,8 @@ ATTENDS_TO_PADDING = fault(
     "AttendsToPadding", Sound, weigh=lambda self, mask: torch.full_like(mask, 1 / mask.shape[-1], dtype=torch.float64)
 )
 DIVIDES_BY_ZERO = fault("DividesByZero", Sound, weigh=lambda self, mask: mask / mask.sum(-1, keepdim=True))
+FORGETS = fault("ForgetsTheWindowBefore", Reads, remembered=lambda self, sums: torch.zeros_like(sums))
+MIXES_COLUMNS = fault("MixesColumns", Reads, remembered=lambda self, sums: sums + 0.1 * sums.mean(0))
 READS_AHEAD = fault("ReadsAhead", Writes, history=lambda self, embedded: Writes.history(self, embedded.roll(-1, 1)))
 
 FAULTS: dict[Callable[[contract.Case], None], tuple[type[nn.Module], ...]] = {
@@ -348,6 +381,9 @@ FAULTS: dict[Callable[[contract.Case], None], tuple[type[nn.Module], ...]] = {
         fault("PixelsReadTheRight", Pixels, mask=[[1, 1, 1], [1, 0, 1], [0, 0, 0]]),
         READS_AHEAD,
     ),
+    contract.windows_are_one_long_pass: (FORGETS, MIXES_COLUMNS),
+    contract.a_reset_changes_the_scores: (FORGETS,),
+    contract.columns_do_not_meet: (FORGETS, MIXES_COLUMNS),
     contract_generation.steps_equal_the_parallel_pass: (READS_AHEAD, CountsFromZero, HasNoGradient),
     contract_generation.hypotheses_do_not_meet: (ComparesHypotheses, CopiesItsMemory),
     contract_generation.a_step_leaves_its_state_alone: (ChangesItsState,),

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from tests.families import Family
 from zoo.layers.pretrained import pretrained_parts
@@ -278,6 +279,38 @@ def windows_are_one_long_pass(case: Case) -> None:
             equal(part, whole.carried[name])
 
 
+def a_reset_changes_the_scores(case: Case) -> None:
+    """A window scores otherwise when it begins a text than when it continues one."""
+    batch, network = case.family.batch(1, empty=False), case.exact()
+    first, second = case.family.windows(batch, 2)
+    continued = case.family.scores(network(second, network(first).carried), second)
+    begun = case.family.scores(network(second), second)
+    real = continued.flatten(1).any(1)  # a row without a token has no scores
+    assert real.any()
+    assert (continued != begun).flatten(1).any(1)[real].all(), "the state that was carried is not read"
+
+
+def columns_do_not_meet(case: Case) -> None:
+    """Another state of one column changes its scores and its next state, and no others."""
+    batch, network = case.family.batch(1, empty=False), case.exact()
+    first, second = case.family.windows(batch, 2)
+    carried = network(first).carried
+    expected, states = network(second, carried), tree_leaves(carried)
+    for row in range(len(batch)):
+        others = [other for other in range(len(batch)) if other != row]
+        (unlike, *_) = (other for other in others if any((part[other] != part[row]).any() for part in states))
+
+        def changed(part: Tensor, row: int = row, unlike: int = unlike) -> Tensor:
+            return part.index_copy(0, torch.tensor([row]), part[[unlike]])
+
+        found = network(second, tree_map_only(Tensor, changed, carried))
+        before, after = (case.family.scores(one, second) for one in (expected, found))
+        equal(after[others], before[others])
+        assert not before[row].any() or not torch.equal(after[row], before[row]), "a column does not read its state"
+        for one, other in zip(tree_leaves(found.carried), tree_leaves(expected.carried), strict=True):
+            equal(one[others], other[others])
+
+
 def _attributes(network: nn.Module) -> dict[str, dict[str, int]]:
     """Identity of all that hangs on each module, tensors of its own included."""
     return {
@@ -308,6 +341,11 @@ FOR_ALL: tuple[Callable[[Case], None], ...] = (
 )
 IN_ORDER: tuple[Callable[[Case], None], ...] = (nothing_later_is_read,)
 """For networks that predict the values of an example in an order, with a source or without."""
-FOR_STREAMS: tuple[Callable[[Case], None], ...] = (*IN_ORDER, windows_are_one_long_pass)
-"""For networks with `carries = True`."""
+FOR_STREAMS: tuple[Callable[[Case], None], ...] = (
+    *IN_ORDER,
+    windows_are_one_long_pass,
+    a_reset_changes_the_scores,
+    columns_do_not_meet,
+)
+"""For networks that carry a state, in evaluation at least."""
 FOR_CLASSES: tuple[Callable[[Case], None], ...] = (targets_are_not_read, an_example_alone_reaches_every_parameter)

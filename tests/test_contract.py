@@ -99,7 +99,11 @@ def case_of(cls: Any) -> Case:
     return Case(lambda: cls(spec), cls.family)
 
 
-SOUND = [(cls, clause) for cls in (broken.Sound, broken.BringsWeights, broken.Writes) for clause in clauses(cls.family)]
+SOUND = [
+    (cls, clause)
+    for cls in (broken.Sound, broken.BringsWeights, broken.Writes, broken.Reads)
+    for clause in clauses(cls.family, cls)
+]
 
 
 @pytest.mark.parametrize(
@@ -120,4 +124,5 @@ def test_a_broken_network_is_found(cls: type[nn.Module], clause: Callable[[Case]
 
 
 def test_every_clause_can_be_broken() -> None:
-    assert set(broken.FAULTS) == {*contract.FOR_ALL, *contract.FOR_CLASSES, *contract_generation.FOR_GENERATION}
+    every = (contract.FOR_ALL, contract.FOR_CLASSES, contract.FOR_STREAMS, contract_generation.FOR_GENERATION)
+    assert set(broken.FAULTS) == {clause for kind in every for clause in kind}

@@ -130,7 +130,7 @@ def test_links_to_files_lead_somewhere() -> None:
 @functools.cache
 def configurations() -> tuple[DictConfig, ...]:
     """One of each data, with every logger, and one of each model."""
-    data = sorted(path.stem for path in (ROOT / "conf" / "data").glob("*.yaml"))
+    data = sorted(path.stem for path in (ROOT / "conf" / "data").glob("[!_]*.yaml"))
     choices = [*(f"data={name}" for name in data), *(f"model={name}" for name in MODELS)]
     return tuple(compose([choice, "logger=[csv,tensorboard,wandb]"]) for choice in choices)
 

@@ -73,6 +73,11 @@ RECIPES = {
         {"true": 0.85, "attention_recall": 0.6},
         "example.png",
     ),
+    "rnn_lm": Recipe(
+        "model=rnn_lm data=text model.embedding_dim=150 model.hidden_dim=150",
+        {"word_perplexity": -8.05, "agreement": 0.95},
+        "the geese that",
+    ),
     "tree_lstm": Recipe("model=tree_lstm data=sst", {"accuracy_roots": 0.9}, "critics loved this film ."),
     "tree_lstm_sick": Recipe(
         "model=tree_lstm data=sick",

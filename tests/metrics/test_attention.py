@@ -3,7 +3,14 @@
 import pytest
 import torch
 
-from zoo.metrics import AlignmentErrorRate, AttentionRecall, PointingGame, uniform_rows, uniform_weights
+from zoo.metrics import (
+    AlignmentErrorRate,
+    AttentionRecall,
+    HeadRecalls,
+    PointingGame,
+    uniform_rows,
+    uniform_weights,
+)
 
 WEIGHTS = torch.tensor(
     [[[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.1, 0.8, 0.1]], [[0.6, 0.4, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]
@@ -32,6 +39,15 @@ def test_uniform_weights_recall_the_share_of_true_positions():
     assert weights.flatten(1).sum(1).tolist() == pytest.approx([1, 1, 0])
     evidence = [[[1, 0], [0, 0]], [[1, 1], [0, 0]], [[0, 0], [0, 0]]]
     assert scored(AttentionRecall(), weights, evidence) == pytest.approx((1 / 3 + 1 / 2) / 2)
+
+
+def test_each_head_has_a_recall_over_all_rows_that_have_a_true_position():
+    """Head 0 has .7, .7 and .4 there, in three rows; head 1 looks at the last column, which is true in one of them."""
+    metric, other = HeadRecalls(2), torch.zeros_like(WEIGHTS)
+    other[..., 2] = 1.0
+    for b in range(2):
+        metric.update(torch.stack([WEIGHTS[b], other[b]])[None], ALIGNMENT[b, None])
+    assert metric.compute().tolist() == pytest.approx([(0.7 + 0.7 + 0.4) / 3, 1 / 3])
 
 
 def test_recall_of_pairs_counts_target_tokens_that_have_a_source():

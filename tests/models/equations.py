@@ -1,10 +1,14 @@
 """The pieces that the papers' equations share, for one vector at a time, and comparisons of a network with them."""
 
+from contextlib import nullcontext
+
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from tests.contract import by_steps
+from zoo.data.language.batch import StreamBatch
 
 DOUBLE = torch.float64
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -153,6 +157,19 @@ def assert_drops(model, plain, batch, rows, without_targets=None):
     assert_equal(model.train()(batch).logits, expected)
     log_probs, _ = by_steps(model, batch, without_targets)
     assert_equal(batch.target_packing.pack(log_probs), expected.log_softmax(-1))
+
+
+@torch.no_grad()
+def assert_constant_cost(network, *positions):
+    """A step has as many operations and keeps as many numbers at each of these positions of a text."""
+    state, costs = network.start(StreamBatch(index=torch.arange(1))), []
+    for position in range(max(positions) + 1):
+        with FlopCounterMode(display=False) if position in positions else nullcontext() as counter:
+            state = network.step(torch.ones(1, 1).long(), state).state
+        if counter is not None:
+            parts = {**state.hypotheses, **state.history, **state.memory}.values()
+            costs.append((counter.get_total_flops(), sum(part.numel() for part in parts)))
+    assert costs[0][0] > 0 and len(set(costs)) == 1, costs
 
 
 def halve(monkeypatch):

@@ -14,6 +14,7 @@ from zoo.data.bits.batch import BitSpec
 from zoo.data.cloze.batch import ClozeSpec
 from zoo.data.documents.batch import DocumentSpec
 from zoo.data.images.batch import ImageSpec
+from zoo.data.language.batch import LanguageSpec
 from zoo.data.pairs.batch import PairSpec
 from zoo.data.points.batch import PointSpec
 from zoo.data.stories.batch import StorySpec
@@ -87,6 +88,9 @@ NOTEBOOK = {"hidden_dim": 256, "layers": 3, "heads": 8, "feedforward_dim": 512, 
 BASE = PairSpec(37_000, 37_000, 100, 100, shared=True)
 WMT = PairSpec(30_000, 30_000, 50, 50)
 
+GCNN_14 = [[850, 6]] * 3 + [[850, 1]] + [[850, 5]] * 4 + [[850, 1]] + [[850, 4]] * 3 + [[1024, 4], [2048, 4]]
+WORDS = LanguageSpec(vocabulary_size=10_000)
+
 SIZES = {
     "aoa_reader for named entities of CBT": (ClozeSpec(53_066, blank=2), {}, 53_066 * 384 + 4 * gates(3, 384, 384)),
     "caption_transformer": (
@@ -107,10 +111,22 @@ SIZES = {
         2 * 30_000 * 100 + 2 * gates(3, 100, 1000) + 2 * linear(1000, 1000) + 3 * 1000 * 1000
         + linear(1000 + 100 + 1000, 1000) + 500 * 100 + linear(100, 30_000),
     ),
+    # convolutions, embedding, head, tails; the maps into the first convolution and around those that widen
+    "gcnn, GCNN-14 of the paper on WikiText-103": (
+        LanguageSpec(vocabulary_size=267_744), {"layers": GCNN_14, "cutoffs": [10_000, 20_000, 200_000]},
+        98_933_504 + 74_968_320 + 20_486_144 + 31_704_064
+        + linear(280, 850, 2) + linear(850, 1024, 2) + linear(1024, 2048, 2),
+    ),
+    "gcnn with a plain softmax": (
+        WORDS, {"layers": 13, "hidden_dim": 1268, "embedding_dim": 128},
+        10_000 * 128 + linear(128, 1268, 2) + 13 * linear(4 * 1268, 2 * 1268, 2) + linear(1268, 128, 2)
+        + linear(128, 10_000, 2),
+    ),
     "han": (DocumentSpec(1000, classes=tuple("12345")), {}, 1000 * 200 + 142_105),
     "memn2n, four tables of words and times": (JOINT, {}, 4 * (175 + 50) * 50),
     "memn2n layer-wise: A, C, B, W and H": (JOINT, {"tying": "layer_wise"}, 2 * 225 * 50 + 2 * 175 * 50 + 50 * 50),
     "memn2n with one table": (JOINT, {"value": "same"}, 225 * 50),
+    "memn2n_lm, three tables of words, two of times, and H": (WORDS, {}, 3 * 10_000 * 150 + 2 * 100 * 150 + 150 * 150),
     "neural_combinatorial": (POINTS, {}, 2 * lstm(128, 128) + 2 * additive(128) + linear(2, 128) + 128 + 128),
     "critic": (POINTS, {}, 2 * lstm(128, 128) + additive(128) + linear(2, 128) + linear(128, 128) + linear(128, 1)),
     # gates of [x; r] and h with one bias, the heads' inputs, the output, the start of reads and of h and c
@@ -163,6 +179,9 @@ SIZES = {
     "transformer, the base model": (BASE, {"tied": "all"}, linear(512, 37_000) + STACK),
     # bentrevett/pytorch-seq2seq no. 6: 7,853 German and 5,893 English words, positions up to 100
     "transformer, a public notebook's": (PairSpec(7853, 5893, 100, 100), NOTEBOOK, 9_038_341),
+    "transformer_lm, whose projections and vocabulary layer have biases": (
+        WORDS, {"tied": True}, 18_902_016 + 6 * 4 * 512 + linear(512, 10_000)
+    ),
     "tree_lstm over dependencies of SICK": (DEPENDENCIES, SICK | {"hidden_dim": 150}, 203_400 + outside(150)),
     "tree_lstm over constituents of SICK": (TREES, SICK | {"hidden_dim": 142}, 205_190 + outside(142)),
     "tree_lstm over dependencies of SST": (DEPENDENCIES, TAI | {"hidden_dim": 168}, 315_840 + outside(168)),

@@ -8,6 +8,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "conv_s2s": [{"encoder_layers": [[8, 3], [6, 5]], "decoder_layers": [[6, 3], [8, 1]]}],
     "dnc": [{"read_heads": 3, "memory_size": 5}],
     "encoder_decoder": [{"shared": True}],
+    "gcnn": [{"layers": [[8, 1], [6, 3], [5, 2, 0], [6, 3, 2]]}, {"layers": 2, "cutoffs": [4, 7]}],
     "han": [{"word_pooling": "mean", "sentence_pooling": "max"}, {"word_pooling": "max", "sentence_pooling": "mean"}],
     "kv_memnn": [
         {"slots": "window", "side": 1},
@@ -29,6 +30,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"tying": "layer_wise", "value": "same", "times": False, "hops": 1},
         {"memory_size": 2, "empty": "mask"},
     ],
+    "memn2n_lm": [{"memory_size": 3, "hops": 1}],
     "mv_rnn": [{"rank": None}, {"pooling": "attention", "matrices": 5}],
     "neural_combinatorial": [{"glimpses": 0, "clip": None}],
     "ntm": [
@@ -51,8 +53,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"attention": "hard", "hard": {"reading": "expected"}},  # what is read at one place has no gradient by weights
     ],
     "transformer": [{"norm": "pre", "positions": "learned"}, {"tied": "target", "neighbourhood": 3}],
+    "transformer_lm": [{"norm": "post", "positions": "learned", "tied": True}],
     "tree_lstm": [
         {"leaf": "linear", "biases": "two", "output_gate": False},
         {"composition": "child_sum", "pooling": "attention"},
     ],
+    "universal_transformer": [
+        {"norm": "post", "tied": "target", "halting": "published"},
+        {"halting": "none", "steps": 2},
+    ],
+    "universal_transformer_encoder": [{"norm": "pre", "halting": "interpolated"}, {"halting": "none", "steps": 2}],
 }

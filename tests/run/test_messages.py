@@ -159,6 +159,7 @@ task.replace_unknown=true -> task.replace_unknown: EncoderDecoder has no attenti
 model=kv_memnn task.linear_start=3 -> @: KeyValueMemNN does not support linear start
 task.restarts=2 start_from=some.ckpt -> task.restarts=2: all restarts would begin with the weights of
 task.restarts=2 callbacks=[default,averaging] -> task.restarts=2 with callbacks=averaging
+task.restarts=2 model=universal_transformer_encoder -> task.restarts=2: UniversalTransformerEncoder decides by its
 task.restarts=0 -> @: expected a whole number from 1 on
 task.clip=some -> @: expected all or matrix
 model.encoding=position -> @: expected

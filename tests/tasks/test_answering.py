@@ -1,5 +1,6 @@
 """The answering task: its metrics by hand, its losses, its steps, and the restart that it keeps."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -75,6 +76,24 @@ def test_metrics_by_hand(tmp_path: Path) -> None:
     assert found["test/attention_recall"] == pytest.approx(0.2)
     shares = 1 / batch.sentence_mask.sum(1)
     assert found["test/attention_chance"] == pytest.approx(float(shares.mean()))
+
+
+def test_the_steps_of_each_task_and_side(tmp_path: Path) -> None:
+    """Five questions of two tasks; a sentence takes 1, 2, ... steps by its number, and a question 4."""
+    model = {"_target_": "zoo.models.universal_transformer.UniversalTransformerEncoder", "hidden_dim": 8, "heads": 2}
+    made, batch = task(model=model), replace(FAMILY.batch(1, empty=False), task=torch.tensor([0, 0, 0, 1, 1]))
+    sentence = (torch.arange(batch.sentence_mask.shape[1]) + 1) * batch.sentence_mask
+    steps = {"question": torch.full((5, 1), 4), "sentence": sentence}
+    logits = torch.zeros(5, FAMILY.spec.vocabulary_size)
+    made.forward = lambda _: Output(logits, steps=steps)  # type: ignore[method-assign]
+    (found,) = trainer(tmp_path).test(made, loader(batch), verbose=False)
+    lengths = batch.sentence_mask.sum(1).tolist()  # 3, 2, 4, 1 and 3 sentences
+    sums = [sum(range(1, length + 1)) for length in lengths]
+    assert found["test/steps_question"] == 4
+    assert found["test/steps_sentence"] == pytest.approx(sum(sums) / sum(lengths))
+    for name, rows in (("where", range(3)), ("who", range(3, 5))):
+        expected = sum(sums[row] + 4 for row in rows) / sum(lengths[row] + 1 for row in rows)
+        assert found[f"test/steps_{name}"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("restarts", [1, 3])

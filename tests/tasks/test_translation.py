@@ -16,6 +16,7 @@ from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
 from zoo.metrics import text
+from zoo.models.output import Output
 from zoo.predicting.translation import Translated
 from zoo.tasks import Translation
 
@@ -295,3 +296,50 @@ def test_review_knows_the_links_only_where_the_reference_was_written(monkeypatch
     monkeypatch.setattr(translation, "decode", lambda *_: [[best]])
     (examined,) = translation.examine(one)
     assert examined.links == [(1, 0)]
+
+
+def test_pronouns_and_the_heads_that_look_from_them_to_their_nouns(monkeypatch):
+    """In two pairs the third source token refers to the first, and becomes the second target token, which one of two
+    gets right. Of two heads in two layers, one looks from the third to the first with .25 and 1. The sources have 5 and
+    6 tokens."""
+    translation = task().eval()
+    found, one = logged(translation, monkeypatch), batch([0, 1], torch.zeros(2, 6, 6, dtype=torch.bool))
+    source, target = one.source.shape[1], one.target.shape[1]
+    alignment, references = torch.zeros(2, target, source).bool(), torch.zeros(2, source, source).bool()
+    alignment[:, 1, 2] = references[:, 2, 0] = True
+    object.__setattr__(one, "alignment", alignment)
+    object.__setattr__(one, "references", references)
+    logits = torch.nn.functional.one_hot(one.target, SPEC.target_size).float()
+    logits[1, 1] = logits[1, 1].roll(1)
+    logits[0, 0] = logits[0, 0].roll(1)  # another token, which no reference decides
+    layers = {f"encoder.{layer}": torch.zeros(2, 2, source, source) for layer in range(2)}
+    layers["encoder.1"][0, 1, 2, 0], layers["encoder.1"][1, 1, 2, 0] = 0.25, 1.0
+    translation.score_forced("test", one, Output(one.target_packing.pack(logits), layers))
+    translation.on_test_epoch_end()
+    assert found["test/reference_accuracy"].compute() == 0.5
+    assert found["test/reference_recall"] == 0.625
+    assert found["test/reference_chance"].compute().item() == pytest.approx((1 / 5 + 1 / 6) / 2)
+    facts = translation.facts()
+    assert facts["reference_recalls"] == {"0": [0.0, 0.0], "1": [0.0, 0.625]}
+    assert facts["best_reference_head"] == {"layer": 1, "head": 1, "recall": 0.625}
+
+
+def test_steps_of_a_network_that_ponders_belong_to_the_tokens():
+    torch.manual_seed(0)
+    model = {"_target_": "zoo.models.universal_transformer.UniversalTransformer", "hidden_dim": 8, "heads": 2}
+    translation = task(model=model | {"feedforward_dim": 8}).eval()
+    for unit in (translation.network.reader.pondering.unit, translation.network.writer.pondering.unit):
+        torch.nn.init.normal_(unit.weight, 0.0, 2.0)
+    sources = ["ein mann rennt .", "hund ."]
+    words = [translation.encoder.display(source) for source in sources]
+    together = translation.predictions(translation.encoder(sources), words)
+    for source, shown, prediction in zip(sources, words, together, strict=True):
+        (alone,) = translation.predictions(translation.encoder([source]), [shown])
+        assert alone.steps == prediction.steps
+        assert {side: len(row) for side, row in alone.steps.items()} == {
+            "source": len(shown),
+            "translation": len(alone.best.tokens),
+        }
+    assert len({number for prediction in together for row in prediction.steps.values() for number in row}) > 1
+    plain = task().eval()
+    assert plain.predictions(plain.encoder(sources), words)[0].steps == {}

@@ -32,6 +32,17 @@ def test_the_true_answer_and_what_it_follows_from():
     assert shapes(typed, "true") == [] and not {"✓", "✗"} & set("".join(texts(typed)))
 
 
+def test_steps_follow_each_sentence_and_the_question():
+    block = VIEW.blocks(answer(steps={"sentence": (1, 1, 3), "question": (4,)}))[-1]
+    assert [one.words for one in block.sentences] == [
+        ("Mary got the $x$.:1",),
+        ("John <left>.:1",),
+        ("Mary went to the garden.:3",),
+        ("Where is the $x$?:4",),
+    ]
+    assert block.shades() == [[0.25], [0.25], [0.75], [1.0]]
+
+
 # tables
 
 

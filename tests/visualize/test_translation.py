@@ -47,3 +47,16 @@ def test_the_page_and_the_terminal_have_all_translations():
     assert VIEW.terminal(several, 1, Namespace(nbest=None)) == "a dog"
     assert VIEW.terminal(several, 1, Namespace(nbest=2)) == "1 ||| a dog ||| -0.2500\n1 ||| dog ||| -0.2500"
     assert "All translations" in made.texts("p", "about")[0] and "All translations" not in VIEW.page([PREDICTION])
+
+
+def test_steps_are_numbers_after_the_tokens_and_shades():
+    taken = {"source": (1, 4, 2, 1), "translation": (2, 2, 1)}
+    pondered = TranslationPrediction(SOURCE, (translated(),), steps=taken)
+    block = VIEW.blocks(pondered)[-1]
+    assert [one.words for one in block.sentences] == [
+        ("ein:1", "hund:4", "$x$:2", "</s>:1"),
+        ("a:2", "dog:2", "</s>:1"),
+    ]
+    assert block.shades() == [[0.25, 1.0, 0.5, 0.25], [0.5, 0.5, 0.25]]
+    assert {"hund:4", "steps"} <= set(texts(VIEW.picture(pondered)))
+    assert "hund:4" in VIEW.page([pondered]) and "hund:4" not in VIEW.page([PREDICTION])

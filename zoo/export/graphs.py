@@ -61,7 +61,7 @@ def check_exportable(network: nn.Module, inputs: Inputs | None, spec: str) -> No
     whose `spec` does not declare the inputs of a network."""
     name = type(network).__name__
     reason = getattr(network, "not_exported", None)
-    if getattr(network, "carries", False):
+    if getattr(network, "carries", False) and not hasattr(network, "start"):
         reason = "carries a state from batch to batch"
     if reason is not None:
         raise CheckpointError(f"{name} cannot be exported: it {reason}")

@@ -1,6 +1,13 @@
 """Metrics that torchmetrics lacks."""
 
-from zoo.metrics.attention import AlignmentErrorRate, AttentionRecall, PointingGame, uniform_rows, uniform_weights
+from zoo.metrics.attention import (
+    AlignmentErrorRate,
+    AttentionRecall,
+    HeadRecalls,
+    PointingGame,
+    uniform_rows,
+    uniform_weights,
+)
 from zoo.metrics.captions import CaptionBLEU, CiderD, Meteor, RougeL
 from zoo.metrics.cider import DocumentFrequency
 from zoo.metrics.ratios import Bits, Perplexity, Share, TokenLoss
@@ -15,6 +22,7 @@ __all__ = [
     "CorpusBLEU",
     "CorpusChrF",
     "DocumentFrequency",
+    "HeadRecalls",
     "Meteor",
     "Perplexity",
     "PointingGame",

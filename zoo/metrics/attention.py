@@ -40,6 +40,21 @@ class AttentionRecall(_OnTruePositions):
         return (weights * true).sum(1)
 
 
+class HeadRecalls(Ratio):
+    """The mean mass that each of H heads puts on the true positions, over all rows that have some: (H,), 0 to 1."""
+
+    real = True
+
+    def __init__(self, heads: int) -> None:
+        super().__init__(heads, by=())
+
+    def update(self, weights: Tensor, truth: Tensor) -> None:
+        """`weights` (B, H, T, S) attention; `truth` (B, T, S) True at the true positions of a row."""
+        _same_shape(weights[:, 0], "truth", truth)
+        self.total += (weights * truth[:, None]).sum((0, 2, 3), dtype=torch.float64)
+        self.count += truth.any(-1).sum()
+
+
 class PointingGame(_OnTruePositions):
     """The share of examples whose largest weight lies on a true position, 0 to 1.
 

@@ -31,6 +31,10 @@ class Network(Checked, nn.Module, ABC):
     """The tasks that it serves."""
     attends: ClassVar[Mapping[str, str | None]] = {}
     """Each kind of its attention, and the mask of the batch that this attention sees: see `Output.attention`."""
+    ponders: tuple[str, ...] = ()
+    """The names in `Output.steps`, if each position decides how many steps it takes."""
+    adapts: ClassVar[bool] = False
+    """Whether its weights decide what it computes, so that several networks cannot run as one (`task.restarts`)."""
     not_exported: str | None = None
     """The reason why `zoo export` cannot write it, if it cannot: the rest of a sentence that begins with its name."""
     threads: ClassVar[int]
@@ -94,10 +98,9 @@ class StreamNetwork(WritingNetwork):
     @staticmethod
     def kept(packing: Packing, before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The state (B, ...) `after` of the columns that read something, and the state `before` of the others."""
-        if len(packing.order) == packing.shape[0]:
+        if not isinstance(packing, Padded) and len(packing.order) == packing.shape[0]:
             return dict(after)
-        reads = torch.zeros(packing.shape[0], dtype=torch.bool, device=packing.order.device)
-        reads = reads.index_fill(0, packing.order, True)
+        reads = packing.sum(packing.cell.new_ones(packing.cell.shape)) > 0
         return {name: part.where(reads.view(-1, *[1] * (part.dim() - 1)), before[name]) for name, part in after.items()}
 
     def scores(self, states: Tensor) -> Tensor:
@@ -122,30 +125,36 @@ class StreamNetwork(WritingNetwork):
         inputs, _, packing = batch.forced
         states, after, attention, losses = self.read(packing.pack(inputs), packing, carried, need_weights=need_weights)
         surprisal = None if need_scores else self.surprisal(states, batch.true_tokens)
-        scores = self.scores(states) if surprisal is None else states.new_empty(len(states), 0)
+        scores = self.scores(states) if surprisal is None else states.new_empty(states.shape[0], 0)
         return Output(scores, attention, losses, carried=after, surprisal=surprisal)
 
     def start(self, batch: Any) -> State:
         """Read all tokens of the prompts but the last, which is the first token of decoding."""
-        if batch.prompt is None:
-            rows, first = len(batch), None
-            mask = torch.zeros(rows, 0, dtype=torch.bool, device=batch.index.device)
-            tokens = mask.long()
-        else:
-            mask, tokens = without_end(batch.prompt_mask), batch.prompt
-            first = tokens.gather(1, mask.sum(1, keepdim=True)).squeeze(1)
-        packing = Packing.of(mask)
-        read = self.read(packing.pack(tokens), packing, None, need_weights=False)
+        tokens, packing, first = prompts(batch)
+        read = self.read(tokens, packing, None, need_weights=False)
         return State({}, {name: part[:, None] for name, part in read.carried.items()}, first=first)
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read one token of each hypothesis: `tokens` are (B, K) ids or (B, K, V) probabilities."""
-        shape = tokens.shape[:2]
-        packing = Packing.of(torch.ones(shape.numel(), 1, dtype=torch.bool, device=tokens.device))
+        rows, count = tokens.shape[:2]
         carried = {name: part.flatten(0, 1) for name, part in state.hypotheses.items()}
-        read = self.read(tokens.flatten(0, 1), packing, carried, need_weights=False)
-        after = {name: part.unflatten(0, shape) for name, part in read.carried.items()}
-        return Step(log_probabilities(self.scores(read.states)).unflatten(0, shape), State(state.memory, after), {})
+        flat = tokens.flatten(0, 1)
+        packing = Packing.of(torch.ones(flat.shape[0], 1, dtype=torch.bool, device=tokens.device))
+        read = self.read(flat, packing, carried, need_weights=False)
+        after = {name: part.view(rows, count, *part.shape[1:]) for name, part in read.carried.items()}
+        log_probs = log_probabilities(self.scores(read.states))
+        return Step(log_probs.view(rows, count, -1), State(state.memory, after), {})
+
+
+def prompts(batch: Any) -> tuple[Tensor, Packing, Tensor | None]:
+    """The tokens (N,) of prompts that are read before decoding, their packing (B, P), and the first token (B,) that
+    decoding reads; None if there are no prompts."""
+    if batch.prompt is None:
+        mask = torch.zeros(len(batch), 0, dtype=torch.bool, device=batch.index.device)
+        return mask.flatten().long(), Packing.of(mask), None
+    mask = without_end(batch.prompt_mask)
+    packing = Packing.of(mask)
+    return packing.pack(batch.prompt), packing, batch.prompt.gather(1, mask.sum(1, keepdim=True)).squeeze(1)
 
 
 class MemoryNetwork(Network):

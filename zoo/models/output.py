@@ -26,6 +26,8 @@ class Output:
     """
     losses: dict[str, Tensor] = field(default_factory=dict)
     """Further scalar losses of the model by name, each a mean over the batch; the task adds them to its loss."""
+    steps: dict[str, Tensor] = field(default_factory=dict)
+    """How many steps each position took (B, ...), by name, where a network decides that itself; 0 at padding."""
     memories: Memories = field(default_factory=dict)
     """Positions that an attention can look at, by its name, if the model chooses them; as in the `State` of `start`."""
     possible: Tensor | None = None

@@ -74,7 +74,7 @@ class RNNLanguageModel(StreamNetwork):
         """h^L_t of each token (N, n), and the states `hidden` and, of an LSTM, `cell` (B, L, n)."""
         x = dropout(self.embedding(tokens), self.dropout, self.training)  # (N, E)
         before = self._states(packing.shape[0], x) if carried is None else carried
-        if not len(x):
+        if not x.shape[0]:
             return Read(x.new_empty(0, self.recurrent.hidden_size), dict(before))
         states = tuple(part.transpose(0, 1) for part in before.values())  # (L, B, n)
         h, after = self.recurrent(x, packing, states if len(states) > 1 else states[0])  # (N, n)

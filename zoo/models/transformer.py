@@ -110,9 +110,55 @@ class Layer(nn.Module):
         return self.feedforward_residual.after(x, y), attention
 
 
+def attend_among(packing: Packing, mask: Tensor | None, *, causal: bool, need_weights: bool) -> Attend:
+    """Self-attention among the tokens of each row; `mask` is broadcast to (B, H, T, T), True at keys to attend to."""
+
+    def attend(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+        q, k, v = module.split_heads(packing.unpack(module.project(y)))  # (B, H, T, E) each
+        context, a = module.attend(q, k, v, mask, causal=causal, need_weights=need_weights)
+        return module.output(packing.pack(context)), a
+
+    return attend
+
+
+def attend_on(
+    module: MultiHeadAttention, y: Tensor, history: Tensor, visible: Tensor | None, gone: int = 0
+) -> tuple[Tensor, Tensor]:
+    """Self-attention of one token of each hypothesis, y (B, K, D), to all that were read before and to those.
+
+    Args:
+        module: the self-attention of a layer.
+        y: (B, K, D) input of the sublayer.
+        history: (B, n, 2D) keys and values of the tokens read before.
+        visible: (B, 1, K, n + K - gone) the mask of the tokens that each hypothesis can see; None if all.
+        gone: how many of the first tokens are dropped.
+
+    Returns:
+        The output (B, K, D) of the sublayer, and the history (B, n + K - gone, 2D) with the new tokens.
+    """
+    q, new = module.project(y).split([module.dim, 2 * module.dim], -1)  # (B, K, D), (B, K, 2D)
+    seen = appended(history, new)  # (B, n + K, 2D)
+    seen = seen[:, gone:] if gone else seen  # a slice has no room for the next token
+    (q,), (k, v) = (module.split_heads(part) for part in (q, seen))  # (B, H, K or n + K, E)
+    context, _ = module.attend(q, k, v, visible, need_weights=False)  # (B, K, D)
+    return module.output(context), seen
+
+
 def end_norm(norm: Norm, dim: int) -> nn.Module:
     """Normalisation at the end of a stack of layers; the identity for `post`."""
     return nn.LayerNorm(dim) if norm == "pre" else nn.Identity()
+
+
+def initialise(vocabulary: nn.Linear, tables: Sequence[nn.Module]) -> None:
+    """Start the vocabulary layer and the `tables` of words and of positions; see the header."""
+    nn.init.xavier_uniform_(vocabulary.weight)
+    nn.init.zeros_(vocabulary.bias)
+    learned = any(isinstance(table, LearnedPositions) for table in tables)
+    for table in tables:
+        if isinstance(table, nn.Embedding) and learned:
+            nn.init.xavier_uniform_(table.weight)
+        elif isinstance(table, nn.Embedding):
+            nn.init.normal_(table.weight, 0.0, vocabulary.in_features**-0.5)
 
 
 class TransformerDecoder(WritingNetwork):
@@ -139,12 +185,8 @@ class TransformerDecoder(WritingNetwork):
         `source.<layer>` (B, H, T, S), with that of the encoder."""
         read, rows, target = batch.forced
         source, attention = self.encode(batch, need_weights)
-        mask, near = source.mask[:, None, None], self._near(rows)  # (B, 1, 1, S), (T, T)
-
-        def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
-            q, k, v = module.split_heads(target.unpack(module.project(y)))  # (B, H, T, E) each
-            context, a = module.attend(q, k, v, near, causal=True, need_weights=need_weights)
-            return module.output(target.pack(context)), a
+        mask = source.mask[:, None, None]  # (B, 1, 1, S)
+        attend_self = attend_among(target, self._near(rows), causal=True, need_weights=need_weights)
 
         def attend_source(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
             (q,) = module.split_heads(target.unpack(module.queries(y)))  # (B, H, T, E)
@@ -156,8 +198,8 @@ class TransformerDecoder(WritingNetwork):
         for number, layer in enumerate(self.decoder):
             x, (self_weights, source_weights) = layer(x, attend_self, attend_source)
             if need_weights:
-                attention[f"decoder.{number}"] = _real_rows(self_weights, rows)
-                attention[f"source.{number}"] = _real_rows(source_weights, rows)
+                attention[f"decoder.{number}"] = real_rows(self_weights, rows)
+                attention[f"source.{number}"] = real_rows(source_weights, rows)
         return Output(self.vocabulary(self.decoder_norm(x)), attention)
 
     def start(self, batch: WritingBatch) -> State:
@@ -190,12 +232,8 @@ class TransformerDecoder(WritingNetwork):
         for number, layer in enumerate(self.decoder):
 
             def attend_self(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
-                q, new = module.project(y).split([self.dim, 2 * self.dim], -1)  # (B, K, D), (B, K, 2D)
-                seen = appended(state.history[name], new)  # (B, n + K, 2D)
-                history[name] = seen[:, gone:] if gone else seen  # a slice has no room for the next token
-                (q,), (k, v) = (module.split_heads(part) for part in (q, history[name]))  # (B, H, K or n + K, E)
-                context, _ = module.attend(q, k, v, visible, need_weights=False)  # (B, K, D)
-                return module.output(context), None
+                output, history[name] = attend_on(module, y, state.history[name], visible, gone)
+                return output, None
 
             def attend_source(module: MultiHeadAttention, y: Tensor, number: int = number) -> tuple[Tensor, Tensor]:
                 (q,) = module.split_heads(module.queries(y))  # (B, H, K, E): the hypotheses are the queries
@@ -242,14 +280,7 @@ class TransformerDecoder(WritingNetwork):
 
     def _initialise(self, tables: Sequence[nn.Module], *, tied: bool) -> None:
         """Start the vocabulary layer and the `tables` of words and of positions."""
-        nn.init.xavier_uniform_(self.vocabulary.weight)
-        nn.init.zeros_(self.vocabulary.bias)
-        learned = any(isinstance(table, LearnedPositions) for table in tables)
-        for table in tables:
-            if isinstance(table, nn.Embedding) and learned:
-                nn.init.xavier_uniform_(table.weight)
-            elif isinstance(table, nn.Embedding):
-                nn.init.normal_(table.weight, 0.0, self.dim**-0.5)
+        initialise(self.vocabulary, tables)
         if tied:
             self.vocabulary.weight = self.target_embedding.weight
 
@@ -312,17 +343,12 @@ class Transformer(TransformerDecoder):
         packing, attention = batch.source_packing, {}
         mask, near = batch.source_mask[:, None, None], self._near(batch.source_mask)
         mask = mask if near is None else mask & near
-
-        def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
-            q, k, v = module.split_heads(packing.unpack(module.project(y)))  # (B, H, S, E) each
-            context, a = module.attend(q, k, v, mask, need_weights=need_weights)
-            return module.output(packing.pack(context)), a
-
+        attend_self = attend_among(packing, mask, causal=False, need_weights=need_weights)
         x = self._embed_all(self.source_embedding, self.source_positions, batch.source, packing)
         for number, layer in enumerate(self.encoder):
             x, (weights,) = layer(x, attend_self)
             if need_weights:
-                attention[f"encoder.{number}"] = _real_rows(weights, batch.source_mask)
+                attention[f"encoder.{number}"] = real_rows(weights, batch.source_mask)
         return Annotations.of_tokens(self.encoder_norm(x), packing, batch.source_mask), attention
 
 
@@ -331,6 +357,6 @@ def _keys_values(module: MultiHeadAttention, source: Annotations) -> tuple[Tenso
     return module.split_heads(source.laid_out(module.keys_values(source.vectors)))
 
 
-def _real_rows(weights: Tensor, mask: Tensor) -> Tensor:
+def real_rows(weights: Tensor, mask: Tensor) -> Tensor:
     """Weights (B, H, T, S) with zeros where the query (B, T) is padding."""
     return weights.masked_fill(~mask[:, None, :, None], 0.0)

@@ -1,6 +1,6 @@
 """The answers to questions about stories, and which sentences each hop attended to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import torch
@@ -25,6 +25,9 @@ class AnswerPrediction(Prediction):
     hops: tuple[tuple[float, ...], ...]
     """The attention of each hop to each sentence. It sums to less than 1 where empty places of the memory get some, and
     is empty where the network has no attention."""
+    steps: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """How many steps the network took at each `sentence` and at the `question`; empty where no position decides that
+    itself."""
     unknown: tuple[str, ...] = ()  # Words of the story and the question that are not in the vocabulary
 
 
@@ -52,6 +55,9 @@ class AnsweringPredictions(Predicting):
         likeliest = probabilities.topk(min(LIKELIEST, probabilities.shape[1]))
         vocabulary, known = self.encoder.vocabulary.words, self.encoder.knows
         hops = [weights.tolist() for weights in output.attention.values()]
+        steps = (
+            {name: rows.tolist() for name, rows in output.steps.items()} if getattr(self.network, "ponders", ()) else {}
+        )
         return [
             AnswerPrediction(
                 answer=vocabulary[numbers[0]],
@@ -60,6 +66,7 @@ class AnsweringPredictions(Predicting):
                 sentences=tuple(" ".join(sentence) for sentence in shown.sentences),
                 question=" ".join(shown.question),
                 hops=tuple(tuple(hop[b][: len(shown.sentences)]) for hop in hops),
+                steps={name: tuple(filter(None, rows[b])) for name, rows in steps.items()},
                 unknown=tuple(word for line in (*shown.sentences, shown.question) for word in line if not known(word)),
             )
             for b, (shown, values, numbers) in enumerate(

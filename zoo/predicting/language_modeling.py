@@ -79,6 +79,8 @@ class LanguageModelingPredictions(WritingPredictions):
     view: ClassVar[str] = "zoo.visualize.language_modeling.LanguageModelingView"
     length_penalty: ClassVar[float] = 0.0
     spec: LanguageSpec
+    seed: int = 1
+    """The seed of the tokens that are drawn, so that a text has the same continuation each time."""
     hear: Callable[[str], None] | None = None
     """Gets the pieces of a text as it is written, where a single text is continued without search."""
 
@@ -115,10 +117,13 @@ class LanguageModelingPredictions(WritingPredictions):
             self.decode = Sampling(**kept | drawn) if drawn else self._decoding()(**options)
 
     def predict_step(self, batch: StreamBatch, batch_idx: int = 0) -> list[list[Hypothesis]]:
-        if self.hear is None or len(batch) != 1:
-            return super().predict_step(batch, batch_idx)
-        with listening(self._spoken(batch, self.hear)):
-            return super().predict_step(batch, batch_idx)
+        device = batch.index.device
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            torch.manual_seed(self.seed)
+            if self.hear is None or len(batch) != 1:
+                return super().predict_step(batch, batch_idx)
+            with listening(self._spoken(batch, self.hear)):
+                return super().predict_step(batch, batch_idx)
 
     def _spoken(self, batch: StreamBatch, hear: Callable[[str], None]) -> Callable[[Tensor], None]:
         """A function of the tokens of each step, which lets `hear` have the text that they add."""
@@ -149,6 +154,21 @@ class LanguageModelingPredictions(WritingPredictions):
             ),
             unknown=tuple(encoder.unknown(text)),
         )
+
+    @torch.inference_mode()
+    def text_attention(self, text: str) -> tuple[list[str], dict[str, Tensor]]:
+        """The tokens (T,) that a network reads of a text, and all its attention among them: (L, H, T, T) by name, for L
+        layers and H heads."""
+        batch = StreamBatch.of_texts([[*self.encoder.prompt(text), LanguageSpec.unknown]]).to(self._home())
+        found: dict[str, list[Tensor]] = {}
+        for name, weights in self.network(batch).attention.items():
+            layers = weights[0] if weights.dim() == 4 else weights
+            found.setdefault(name.partition(".")[0], []).append(layers[..., -layers.shape[-2] :])
+        tokens = self.encoder.shown(self.encoder.prompt(text))
+        return tokens, {name: torch.stack(layers) for name, layers in found.items()}
+
+    def _home(self) -> torch.device:
+        return next(self.network.parameters()).device
 
     def _scored(self, batch: StreamBatch, row: int) -> ScoredText:
         """The surprisals of one text, which is read in windows that carry the network's state."""

@@ -1,7 +1,7 @@
 """The translations of texts, and unknown words replaced."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from zoo.data.batch import Spec
@@ -46,6 +46,9 @@ class TranslationPrediction(Prediction):
     source: tuple[str, ...]  # The tokens as the network read them, with the end mark
     translations: tuple[Translated, ...]
     unknown: tuple[int, ...] = ()  # Positions of the source tokens that are not in the vocabulary
+    steps: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """How many steps the network took at each token of the `source`, and at the step that wrote each token of the best
+    `translation`; empty where no position decides that itself."""
 
     @property
     def best(self) -> Translated:
@@ -79,13 +82,26 @@ class TranslationPredictions(WritingPredictions):
     def predictions(self, batch: PairBatch, words: list[Any]) -> list[TranslationPrediction]:
         """Translations, best first; `words` are the source tokens as shown, with the end marks."""
         found, unknown = self.predict_step(batch), (batch.source == self.spec.unknown).tolist()
+        steps = self._steps(batch, [best for best, *_ in found])
         return [
             TranslationPrediction(
                 source=tuple(source),
                 translations=tuple(self._shown(hypothesis, source) for hypothesis in nbest),
                 unknown=marked(row, len(source)),
+                steps=taken,
             )
-            for source, nbest, row in zip(words, found, unknown, strict=True)
+            for source, nbest, row, taken in zip(words, found, unknown, steps, strict=True)
+        ]
+
+    def _steps(self, batch: PairBatch, best: list[Hypothesis]) -> list[dict[str, tuple[int, ...]]]:
+        """The steps at each real token of every pair, by side."""
+        if not getattr(self.network, "ponders", ()):
+            return [{} for _ in best]
+        steps = self.reading(batch, best, need_weights=False).steps
+        sides = zip(*(steps[name].tolist() for name in ("encoder", "decoder")), strict=True)
+        return [
+            {name: tuple(filter(None, row)) for name, row in zip(("source", "translation"), rows, strict=True)}
+            for rows in sides
         ]
 
     def examine(self, batch: PairBatch) -> list[ExaminedTranslation]:

@@ -1,10 +1,12 @@
 """The base of predictions of written sequences: decoding as the run was configured, or by another search."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from zoo.data.batch import Spec
 from zoo.decoding import BeamSearch, Decoding, Hypothesis
@@ -62,13 +64,19 @@ class WritingPredictions(Predicting):
         return self.decode(self.writing, batch, self.spec)
 
     @torch.inference_mode()
+    def reading(self, batch: Any, written: Sequence[Hypothesis], *, need_weights: bool = True) -> Output:
+        """The output of the network while it reads a written sequence for each example of a batch."""
+        ids = [torch.tensor(one.ids, dtype=torch.long, device=batch.index.device) for one in written]
+        mask = pad_sequence([torch.ones_like(row, dtype=torch.bool) for row in ids], batch_first=True)
+        return self(replace(batch, target=pad_sequence(ids, True), target_mask=mask), need_weights=need_weights)
+
+    @torch.inference_mode()
     def whole_attention(self, batch: Any) -> tuple[Hypothesis, dict[str, Tensor]]:
         """The best sequence for a batch of one example, and all attention of the network while it reads that sequence:
         (L, H, R, C) by name, for L layers and H heads."""
         best = self.predict_step(batch)[0][0]
-        ids = torch.tensor([best.ids], device=batch.index.device)
         found: dict[str, list[Tensor]] = {}
-        for name, weights in self(replace(batch, target=ids, target_mask=torch.ones_like(ids) > 0)).attention.items():
+        for name, weights in self.reading(batch, [best]).attention.items():
             found.setdefault(name.partition(".")[0], []).append(weights[0] if weights.dim() == 4 else weights)
         return best, {name: torch.stack(layers) for name, layers in found.items()}
 

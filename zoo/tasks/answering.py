@@ -15,7 +15,7 @@ from zoo.data.stories.batch import StoryBatch
 from zoo.dotted import built
 from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall
-from zoo.metrics.ratios import TaskErrors, failed_tasks, mean_error
+from zoo.metrics.ratios import GroupMeans, TaskErrors, failed_tasks, mean_error
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.predicting.answering import AnsweringPredictions
@@ -27,7 +27,7 @@ from zoo.tasks.task import TaskArguments, computed
 log = logging.getLogger(__name__)
 
 LOSS_EVERY = 10
-HOP = "attention_recall_hop_"
+HOP, STEPS = "attention_recall_hop_", "steps"
 
 
 class Answering(AnsweringPredictions, Scoring):
@@ -66,6 +66,11 @@ class Answering(AnsweringPredictions, Scoring):
             raise ConfigError(
                 f"task.linear_start={cfg.task.linear_start}: {model.__name__} does not support linear start: "
                 "use task.linear_start=0 or model=memn2n"
+            )
+        if cfg.task.restarts > 1 and getattr(model, "adapts", False):
+            raise ConfigError(
+                f"task.restarts={cfg.task.restarts}: {model.__name__} decides by its weights how many steps it takes, "
+                "and several cannot be trained side by side: use task.restarts=1 and several seeds"
             )
         if cfg.task.restarts > 1 and cfg.start_from:
             raise ConfigError(
@@ -116,6 +121,7 @@ class Answering(AnsweringPredictions, Scoring):
         if self.restarts is not None:
             self.restarts.count((output.logits.detach().argmax(-1) != batch.answer).sum(1), size)
         self._record_loss(total.detach() + size * own.detach(), size * networks, batch_idx)
+        own = self.shared(own, size)
         if self.reduction == "sum":
             return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
         return self.global_mean(total, size) + own
@@ -206,6 +212,12 @@ class Answering(AnsweringPredictions, Scoring):
     def score(self, stage: str, batch: StoryBatch, output: Output) -> None:
         metrics = self.metrics_of(stage)
         metrics["errors"].update(output.logits.argmax(-1) != batch.answer, batch.task)
+        self.record_steps(stage, output)
+        if stage == "test" and len(getattr(self.network, "ponders", ())):
+            steps = torch.cat([*output.steps.values()], 1)  # (B, 1 + S)
+            if STEPS not in metrics:
+                metrics[STEPS] = GroupMeans(len(self.spec.tasks)).to(self.device)
+            metrics[STEPS].update(steps[steps > 0], batch.task[:, None].expand_as(steps)[steps > 0])
         hops = list(output.attention.values())
         if batch.supporting is not None and hops:
             mean = torch.stack(hops).mean(0)
@@ -222,6 +234,8 @@ class Answering(AnsweringPredictions, Scoring):
     def on_test_epoch_end(self) -> None:
         errors = self._errors("test")
         self.log_groups({"error": errors}, self.spec.tasks)
+        if STEPS in self.test_metrics:
+            self.log_groups({STEPS: computed(self.test_metrics[STEPS])}, self.spec.tasks)
         if self.restarts is not None:
             self._errors_of_restarts(self.restarts)
 

@@ -147,7 +147,7 @@ class Generation(WritingPredictions, Task):
         for name, value in loss.logs.items():
             self._log_train(name, value, len(batch))
         terms_mean = [term.weight * self.global_mean(term.total, term.count) for term in weighed]
-        return torch.stack(terms_mean).sum() + own
+        return torch.stack(terms_mean).sum() + self.shared(own, len(batch))
 
     def _log_train(self, name: str, value: Any, count: Any) -> None:
         """Log `value`, a mean over `count` on this rank, as a mean over the epoch and all ranks."""
@@ -168,6 +168,7 @@ class Generation(WritingPredictions, Task):
         nll, _ = output_cross_entropy(output, batch)
         for name in ("loss", "perplexity"):
             self.record(stage, name, nll, len(batch.true_tokens))
+        self.record_steps(stage, output)
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
             if positions_of("source", output.memories, batch, weights).own:

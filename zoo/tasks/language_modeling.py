@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from math import exp
 from typing import Any, ClassVar, Required, Unpack
 
 import torch
@@ -15,7 +17,10 @@ from zoo.metrics.ratios import GroupMeans
 from zoo.models.output import Output
 from zoo.objectives.cross_entropy import output_cross_entropy
 from zoo.predicting.language_modeling import LanguageModelingPredictions, mean_attention
+from zoo.tasks.language_baselines import ORDER, kneser_ney
 from zoo.tasks.task import Task, TaskArguments
+
+log = logging.getLogger(__name__)
 
 DISTANCES = 12
 """The greatest distance of a verb from its subject that is counted by itself."""
@@ -26,6 +31,7 @@ class LanguageModelingArguments(TaskArguments, total=False):
     """The arguments of the task."""
 
     decoding: Required[dict[str, Any]]
+    baselines: bool
 
 
 class LanguageModeling(LanguageModelingPredictions, Task):
@@ -35,7 +41,8 @@ class LanguageModeling(LanguageModelingPredictions, Task):
     The unit of a perplexity is in its name, such as `word_perplexity`, since those of words and of pieces cannot be
     compared. `bits_per_byte` can be compared, unless words are unknown. Where the data know the language,
     `least_perplexity` is that of a reader who knows it too, and `agreement` is the share of verbs whose form has a
-    higher probability than its form of the other number.
+    higher probability than its form of the other number. With `baselines` a test also gives the figures of a Kneser-Ney
+    5-gram.
     """
 
     headline = (*(f"{unit}_perplexity" for unit in UNITS), "bits_per_byte")
@@ -43,7 +50,7 @@ class LanguageModeling(LanguageModelingPredictions, Task):
     groups = ("decoding",)
     on_bar = headline
 
-    def __init__(self, *, decoding: dict[str, Any], **rest: Unpack[TaskArguments]) -> None:
+    def __init__(self, *, decoding: dict[str, Any], baselines: bool = False, **rest: Unpack[TaskArguments]) -> None:
         """`decoding`, a plain dict with a `_target_`, is how `zoo predict` continues a text."""
         super().__init__(**rest)
 
@@ -107,6 +114,15 @@ class LanguageModeling(LanguageModelingPredictions, Task):
         truth = column == subject[inside, None]
         self.record(stage, "attention_recall", weights[row, place][inside], truth)
         self.record(stage, "attention_chance", (column < read[inside, None]) / read[inside, None], truth)
+
+    def baselines(self, data: Any) -> dict[str, dict[str, float]]:
+        if not self.hparams["baselines"]:
+            return super().baselines(data)
+        log.info("baselines: a Kneser-Ney %d-gram learns from %s tokens", ORDER, f"{data.sizes['train']:,}")
+        test, end = data.part("test"), data.encoder.line_end
+        train, size = data.part("train").parts["ids"], self.spec.vocabulary_size
+        found = kneser_ney(train, test.parts, size, line_end=end, token_bytes=test.token_bytes)
+        return {f"Kneser-Ney {ORDER}-gram": {**found, self.perplexity: exp(found["loss"])}}
 
     def window_output(self, batch: StreamBatch) -> Output:
         return self.read(batch)

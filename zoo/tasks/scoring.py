@@ -44,7 +44,7 @@ class Scoring(Task):
         some, own = _some(count), self.own_losses(output, len(batch))
         self.train_loss.update(total.detach() / some + own.detach(), count)
         self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True)
-        return self.global_mean(total, some) + own
+        return self.global_mean(total, some) + self.shared(own, len(batch))
 
     def evaluate(self, batch: Any, stage: str) -> Output:
         output = self(batch)

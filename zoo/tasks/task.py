@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
-from torchmetrics import Metric
+from torchmetrics import MeanMetric, Metric
 
 from zoo.arguments import Positive
 from zoo.data.batch import Encoder, Spec, spec_from_state, spec_state
@@ -130,7 +130,10 @@ class Task(Predicting, Optimizing, Remembering, ABC):
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)
         self.pretrained = pretrained_parts(self.network)
-        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
+        steps = [f"steps_{name}" for name in getattr(self.network, "ponders", ())]
+        self.val_metrics, self.test_metrics = (
+            nn.ModuleDict({**self.metrics(), **{name: MeanMetric() for name in steps}}) for _ in range(2)
+        )
 
     def metrics(self) -> dict[str, Metric]:
         """New metrics, by the names under which `record` logs them."""
@@ -203,6 +206,11 @@ class Task(Predicting, Optimizing, Remembering, ABC):
         self.record(stage, f"{part}_recall", weights, truth)
         self.record(stage, f"{part}_chance", uniform_weights(mask), truth)
 
+    def record_steps(self, stage: str, output: Output) -> None:
+        """Record the mean number of steps at a position as `steps_<name>`, if the network decides that for each one."""
+        for name in getattr(self.network, "ponders", ()):
+            self.record(stage, f"steps_{name}", output.steps[name][output.steps[name] > 0].float())
+
     def log_defined(self, values: Mapping[str, Tensor]) -> None:
         """Log figures of a whole split, without those that the data do not define (NaN)."""
         for name, value in values.items():
@@ -241,6 +249,11 @@ class Task(Predicting, Optimizing, Remembering, ABC):
         for name, loss in losses.items():
             self.log(f"train/{name}", loss.detach(), on_step=False, on_epoch=True, sync_dist=True, batch_size=size)
         return torch.stack(list(losses.values())).sum() if losses else torch.zeros((), device=self.device)
+
+    def shared(self, own: Tensor, size: int) -> Tensor:
+        """The losses of `own_losses`, a mean over `size` examples, so that DDP's mean over the ranks is the mean over
+        the global batch."""
+        return self.global_mean(own * size, size) if own.requires_grad else own
 
     def step_loss(self, loss: Tensor, batch: Any) -> Tensor:
         """Return the loss of a training step in the unit of `train/loss`; `loss` is what `training_step` returned."""

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 
+import torch
 from torchmetrics import Metric
 
 from zoo.data.batch import Spec
@@ -11,9 +12,13 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.text.options import writing
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
-from zoo.metrics import CorpusBLEU, CorpusChrF, Share, bleu_tokenizer
+from zoo.metrics import AttentionRecall, CorpusBLEU, CorpusChrF, HeadRecalls, Share, bleu_tokenizer, uniform_rows
+from zoo.models.output import Output
 from zoo.predicting.translation import TranslationPredictions
 from zoo.tasks.generation import Generation, GenerationArguments
+from zoo.tasks.task import computed
+
+REFERENCE_ACCURACY, REFERENCES = "reference_accuracy", "reference_recall"
 
 log = logging.getLogger(__name__)
 
@@ -21,13 +26,14 @@ log = logging.getLogger(__name__)
 class Translation(TranslationPredictions, Generation):
     """Any network that serves `translation`."""
 
-    headline = (*Generation.headline, "bleu", "exact_match", "alignment_error_rate")
+    headline = (*Generation.headline, "bleu", "exact_match", "alignment_error_rate", REFERENCE_ACCURACY, REFERENCES)
     monitors: ClassVar[Mapping[str, str]] = {
         **Generation.monitors,
         "bleu": "max",
         "chrf": "max",
         "token_bleu": "max",
         "exact_match": "max",
+        REFERENCE_ACCURACY: "max",
     }
     reads_attention = (*Generation.reads_attention, ("task", "replace_unknown"))
     on_bar: tuple[str, ...] = (*Generation.on_bar, "bleu", "exact_match")
@@ -36,6 +42,8 @@ class Translation(TranslationPredictions, Generation):
         """With `replace_unknown` the source word with the largest attention replaces an unknown word. The other
         arguments are those of `Generation`."""
         super().__init__(**rest)
+        self.reference_recalls: dict[str, list[float]] = {}
+        """The recall of each head of the encoder by the names of its layers, from the last test."""
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
@@ -64,12 +72,54 @@ class Translation(TranslationPredictions, Generation):
         options = self.encoder.text_options
         tokenize, _ = bleu_tokenizer(writing(self.encoder.languages[1]).bleu)
         found: dict[str, Metric] = {**super().metrics(), "exact_match": Share()}
+        found |= {REFERENCE_ACCURACY: Share(), "reference_chance": AttentionRecall()}
         if options.tokenizer != "characters" or tokenize != "13a":
             found["bleu"] = CorpusBLEU(tokenize=tokenize, lowercase=options.lower)
             found["chrf"] = CorpusChrF(lowercase=options.lower)
         if options.tokenizer != "characters" and not options.subwords:
             found["token_bleu"] = CorpusBLEU(tokenize="none")
         return found
+
+    def score_forced(self, stage: str, batch: PairBatch, output: Output) -> None:
+        """Besides likelihoods and attention, where the data know which source tokens refer to others: whether the
+        translations of these tokens are right, and the mass that each head of the encoder puts on their referents."""
+        super().score_forced(stage, batch, output)
+        if batch.references is None or batch.alignment is None:
+            return
+        metrics, referring = self.metrics_of(stage), batch.references.any(-1)  # (B, S)
+        decided = batch.forced.packing.pack((batch.alignment & referring[:, None]).any(-1))  # (N,)
+        self.record(stage, REFERENCE_ACCURACY, (output.logits.argmax(-1) == batch.true_tokens)[decided])
+        for name, weights in output.attention.items():
+            side, _, layer = name.partition(".")
+            if side == "encoder":
+                recalls = f"{REFERENCES}_{layer}"
+                if recalls not in metrics:  # the numbers of layers and heads are known from the first batch
+                    metrics[recalls] = HeadRecalls(weights.shape[1]).to(self.device)
+                metrics[recalls].update(weights, batch.references)
+                chance = uniform_rows(batch.source_mask, weights.shape[2])
+                self.record(stage, "reference_chance", chance[referring], batch.references[referring])
+
+    def on_validation_epoch_end(self) -> None:
+        self._log_references("val")
+
+    def on_test_epoch_end(self) -> None:
+        self.reference_recalls = self._log_references("test")
+
+    def _log_references(self, stage: str) -> dict[str, list[float]]:
+        """Log the recall of the best head, and return all of them by layer."""
+        metrics = {name: metric for name, metric in self.metrics_of(stage).items() if isinstance(metric, HeadRecalls)}
+        found = {name.removeprefix(f"{REFERENCES}_"): computed(metric) for name, metric in metrics.items()}
+        if found:
+            self.log_defined({f"{stage}/{REFERENCES}": torch.stack([*found.values()]).max()})
+        return {layer: recalls.tolist() for layer, recalls in found.items()}
+
+    def facts(self) -> dict[str, Any]:
+        """The recall of each head of the encoder, by layer, and the layer and head with the highest one in the test."""
+        if not (every := self.reference_recalls):
+            return super().facts()
+        value, layer, head = max((value, layer, head) for layer, row in every.items() for head, value in enumerate(row))
+        best = {"layer": int(layer), "head": head, "recall": value}
+        return super().facts() | {"reference_recalls": every, "best_reference_head": best}
 
     def score_written(self, stage: str, batch: PairBatch, hypotheses: list[Hypothesis]) -> None:
         """Compare the best translations with the references."""

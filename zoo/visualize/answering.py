@@ -10,6 +10,7 @@ from zoo.predicting.answering import AnswerPrediction, ExaminedAnswer
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head
 from zoo.visualize.drawing import Key
+from zoo.visualize.steps import steps_passage
 from zoo.visualize.view import AttentionMap, Field, View
 
 EMPTY = 0.005  # The least attention to empty places of the memory that is shown: less is printed as 0.00
@@ -75,7 +76,11 @@ class AnsweringView(View):
             axes=("sentences", "hop"),
             keys=(*[HOPS] * bool(hops), *[REST] * bool(rest), *[TRUE] * bool(framed), *[UNKNOWN] * bool(unknown)),
         )
-        return [head, grid]
+        if not prediction.steps:
+            return [head, grid]
+        texts = [[sentence] for sentence in (*sentences, prediction.question)]
+        steps = [[number] for name in ("sentence", "question") for number in prediction.steps[name]]
+        return [head, grid, steps_passage("steps", texts, steps)]
 
     def unknown(self, prediction: AnswerPrediction) -> list[str]:
         return [" ".join(filter(None, map(without_marks, word.split()))) for word in prediction.unknown]

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from zoo.data.encodings import UTF8
 from zoo.data.language.encoding import WholeText
 from zoo.data.language.reading import decoded
@@ -19,7 +17,7 @@ from zoo.predicting.language_modeling import ContinuationPrediction, ExaminedWin
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Passage, ranking
 from zoo.visualize.drawing import Key
-from zoo.visualize.view import View, ranked
+from zoo.visualize.view import AttentionMap, View, ranked
 
 SAMPLING = ("temperature", "top_k", "top_p", "samples")
 SURPRISAL = Key(
@@ -61,13 +59,13 @@ class LanguageModelingView(View):
         asked = [name.replace("_", "-") for name, given in ways.items() if given]
         if len(asked) > 1:
             raise ConfigError(f"{asked[0]} and {asked[1]}: a text is continued in one way; leave one of them out")
-        torch.manual_seed(options.seed)
+        predictor.task.seed = options.seed
         beam = (options.beam, options.nbest) if searching else None
         predictor.task.write_by(tokens=options.tokens, greedy=options.greedy, beam=beam, **drawn)
         if options.score is not None:
             self.scoring, self.score = True, options.score
-        several = len(options.words) != 1 or options.file is not None or searching or drawn.get("samples", 1) > 1
-        if not (several or self.scoring or options.json):
+        alone = len(getattr(options, "words", ())) == 1 and options.file is None and not options.json
+        if alone and not (searching or self.scoring or drawn.get("samples", 1) > 1):
             self.streams, predictor.task.hear = True, _spoken
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
@@ -111,6 +109,14 @@ class LanguageModelingView(View):
         under = f"log-probability {prediction.continuations[0].log_prob:.3f}"
         head = Head(prediction.prompt, above="beginning", under=under)
         return [head, Passage(lines), *ranking(prediction.continuations)]
+
+    def maps(self, predictor: Any, given: Any, prediction: Any) -> list[AttentionMap]:
+        """Return all layers and heads while the network reads the whole text."""
+        if isinstance(prediction, ScoredText) or not predictor.task.network.attends:
+            return super().maps(predictor, given, prediction)
+        tokens, found = predictor.task.text_attention(prediction.whole)
+        shown_tokens = [*map(_visible, tokens)]
+        return [AttentionMap("read tokens", part, shown_tokens, shown_tokens) for part in found.values()]
 
     def _scored(self, prediction: ScoredText) -> list[Block]:
         under = f"{_mean(prediction.bits):.2f} bits per token, {len(prediction.tokens):,} tokens"

@@ -11,6 +11,7 @@ from zoo.predicting.translation import ExaminedTranslation, TranslationPredictio
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, ranking
 from zoo.visualize.drawing import Key
+from zoo.visualize.steps import steps_passage
 from zoo.visualize.view import AttentionMap, View, beginning, ranked
 
 CELLS = Key(
@@ -77,6 +78,9 @@ class TranslationView(View):
             keys = (CELLS, *[LINKS] * bool(links), *[UNKNOWN] * bool(unknown))
             true, axes = {(t, s) for s, t in links}, ("target tokens", "source tokens")
             blocks.append(Grid(best.tokens, source, best.attention, true=true, unknown=unknown, axes=axes, keys=keys))
+        if prediction.steps:
+            rows = source, best.tokens
+            blocks.append(steps_passage("steps", rows, [prediction.steps[side] for side in ("source", "translation")]))
         return [*blocks, *ranking(prediction.translations)]
 
     def maps(self, predictor: Any, given: Any, prediction: TranslationPrediction) -> list[AttentionMap]:

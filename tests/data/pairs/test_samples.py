@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoo.data.pairs.samples import dates, symbols, translations
+from zoo.data.pairs.samples import dates, pronouns, symbols, translations
 
 GENERATORS = {
     "translations": translations.generate,
     "dates": dates.generate,
+    "pronouns": pronouns.generate,
     **{order: partial(symbols.generate, order=order) for order in symbols.ORDERS},
 }
 

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from zoo.arguments import Count
-from zoo.data.batch import Spec, WritingBatch
+from zoo.data.batch import Spec, WritingBatch, derived
+from zoo.data.inputs import Inputs, ids, mask
 
 Unit = Literal["words", "characters", "bytes", "pieces"]
 
@@ -27,6 +28,10 @@ class LanguageSpec(Spec):
 
     vocabulary_size: Count
     unit: Unit = "words"
+
+    def inputs(self) -> Inputs:
+        prompt = ("batch", "prompt")
+        return Inputs(StreamBatch, {"prompt": ids(prompt, self.vocabulary_size), "prompt_mask": mask(prompt)})
 
     @property
     def target_size(self) -> int:
@@ -45,13 +50,13 @@ class StreamBatch(WritingBatch):
     unit: ClassVar[str] = "tokens"
     without_targets: ClassVar[str] = "let a search of zoo.decoding continue its prompts"
 
-    index: Tensor
-    """(B,) number of each window in its split."""
     begin: int = LanguageSpec.begin
     prompt: Tensor | None = None
     """(B, P) the tokens to continue, at least one of each; 0 at padding."""
     prompt_mask: Tensor | None = None
     """(B, P) True at tokens; a prefix of each row."""
+    index: Tensor = derived(lambda batch: batch.numbers(), sliced=True)
+    """(B,) number of each window in its split."""
     distance: Tensor | None = None
     """(B, T) how many tokens before a target verb its subject is; 0 at other targets. None where the data do not
     know the subjects."""
@@ -65,8 +70,15 @@ class StreamBatch(WritingBatch):
     share: float = 1.0
     """T by the length for which the learning rate is meant, where windows have random lengths."""
 
+    def numbers(self) -> Tensor:
+        """(B,) the rows of the batch."""
+        given = self.prompt if self.target is None else self.target
+        if given is None:
+            raise ValueError("a batch of a stream has targets or prompts, or says by `index` how many rows it has")
+        return torch.arange(given.shape[0], device=given.device)
+
     def __len__(self) -> int:
-        return len(self.index)
+        return self.index.shape[0]
 
     @property
     def units(self) -> Tensor | int:
@@ -96,14 +108,14 @@ class StreamBatch(WritingBatch):
     @classmethod
     def of_prompts(cls, prompts: Sequence[Sequence[int]]) -> StreamBatch:
         """The batch that continues prompts of ids, at least one of each."""
-        ids, mask = _padded(prompts)
-        return cls(index=torch.arange(len(prompts)), prompt=ids, prompt_mask=mask)
+        tokens, real = _padded(prompts)
+        return cls(prompt=tokens, prompt_mask=real)
 
     @classmethod
     def of_texts(cls, texts: Sequence[Sequence[int]]) -> StreamBatch:
         """Whole texts of ids, whose tokens after the first are predicted."""
-        ids, mask = _padded(texts)
-        return cls(index=torch.arange(len(texts)), target_input=ids[:, :-1], target=ids[:, 1:], target_mask=mask[:, 1:])
+        tokens, real = _padded(texts)
+        return cls(target_input=tokens[:, :-1], target=tokens[:, 1:], target_mask=real[:, 1:])
 
 
 def _padded(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:

@@ -75,6 +75,11 @@ class LanguageEncoder(Encoder):
         return tokenizer_of(self.text_options, self.text_options.language, self.learned)
 
     @property
+    def line_end(self) -> int | None:
+        """The token that ends a line, if there is one."""
+        return self.text_options.special.index(LINE_END) if self.text_options.by_lines else None
+
+    @property
     def size(self) -> int:
         """The number of tokens of the vocabulary."""
         return 256 if self.text_options.tokenizer == "bytes" else len(self.vocabulary)
@@ -183,8 +188,8 @@ class LanguageEncoder(Encoder):
         """The ids to continue. A text of lines begins after the end of a line. Raises UnusableInput for a text without
         a token."""
         ids = self.ids(text).tolist()
-        if self.text_options.by_lines:
-            ids = [self._numbers[LINE_END], *ids]
+        if self.line_end is not None:
+            ids = [self.line_end, *ids]
         if not ids:
             raise UnusableInput("an empty text has nothing to continue: give at least one letter")
         return ids

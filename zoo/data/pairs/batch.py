@@ -58,6 +58,9 @@ class PairBatch(WritingBatch):
     """(B,) number of each pair in its split."""
     alignment: Tensor | None = None
     """(B, T, S) True where a target token comes from a source token; only for samples, which know it."""
+    references: Tensor | None = None
+    """(B, S, S) True where a source token refers to another one, as a pronoun to its noun; only for samples, which know
+    it."""
     source_text: tuple[str, ...] | None = None
     """B sources as they are in their file; only for evaluation."""
     target_text: tuple[str, ...] | None = None

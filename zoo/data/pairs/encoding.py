@@ -21,6 +21,8 @@ NUMBERS = pa.list_(pa.int32())
 LINKS = ("source_spans", "target_spans", "linked_source", "linked_target")
 """The alignment of words: the begin and the end of each word in the text, in sequence, and the numbers of linked
 words."""
+REFERENCES = ("referring", "referent")
+"""The numbers of source words that refer to other source words, and the numbers of those."""
 
 
 def _side(name: str) -> Words:
@@ -39,11 +41,14 @@ class PairEncoder(WritingEncoder):
 
     takes = "a source text"
     options = PairTextOptions
-    raw = pa.schema({**{f"{side}_text": pa.string() for side in SIDES}, **dict.fromkeys(LINKS, NUMBERS)})
+    raw = pa.schema(
+        {**{f"{side}_text": pa.string() for side in SIDES}, **dict.fromkeys((*LINKS, *REFERENCES), NUMBERS)}
+    )
     given = ("source_text",)
     parts = (
         *map(_side, SIDES),
         *(Numbers(f"aligned_{side}", training=False) for side in SIDES),
+        *(Numbers(f"{name}_tokens", training=False) for name in REFERENCES),
         *(Shown(f"{side}_text", training=True) for side in SIDES),
     )
     texts = "{}_text"
@@ -88,7 +93,7 @@ class PairEncoder(WritingEncoder):
         return self.encode([{"source_text": source, "target_text": target} for source, target in pairs])
 
     def tokens(self, table: pa.Table) -> pa.Table:
-        """Cut both texts into tokens, and turn links of words into links of tokens."""
+        """Cut both texts into tokens, and turn links and references of words into those of tokens."""
         given = [side for side in SIDES if f"{side}_text" in table.column_names]
         columns: dict[str, Any] = {f"{side}_text": table[f"{side}_text"] for side in given}
         texts = [table[f"{side}_text"].to_pylist() for side in given]
@@ -99,16 +104,31 @@ class PairEncoder(WritingEncoder):
             links = [links_of_tokens(row, [self.tokenizers[side] for side in SIDES]) for row in table.to_pylist()]
             for number, side in enumerate(SIDES):
                 columns[f"aligned_{side}"] = pa.array([[link[number] for link in row] for row in links], NUMBERS)
+        if "referent" in table.column_names:
+            pairs = [references_of_tokens(row, self.tokenizers["source"]) for row in table.to_pylist()]
+            for number, name in enumerate(REFERENCES):
+                columns[f"{name}_tokens"] = pa.array([[pair[number] for pair in row] for row in pairs], NUMBERS)
         columns["key"] = pa.array(map(key, zip(*texts, strict=True)), pa.int64())
         return pa.table(columns)
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> PairBatch:
         source, (ids, mask) = parts["source"], parts.get("target", (None, None))
-        linked = None
+        linked = references = None
         if "aligned_source" in parts:
             linked = alignment(parts["target"], source, parts["aligned_target"], parts["aligned_source"])
+        if "referent_tokens" in parts:
+            references = alignment(source, source, *(parts[f"{name}_tokens"] for name in REFERENCES))
         texts: dict[str, Any] = {f"{side}_text": parts.get(f"{side}_text") for side in SIDES}
-        return PairBatch(*source, target=ids, target_mask=mask, begin=BEGIN, index=index, alignment=linked, **texts)
+        return PairBatch(
+            *source,
+            target=ids,
+            target_mask=mask,
+            begin=BEGIN,
+            index=index,
+            alignment=linked,
+            references=references,
+            **texts,
+        )
 
     def display(self, one: str) -> list[str]:
         """The written tokens of a source, and its end, in the order of the columns of attention."""
@@ -116,7 +136,7 @@ class PairEncoder(WritingEncoder):
 
 
 def alignment(target: Padded, source: Padded, targets: Ragged, sources: Ragged) -> Tensor:
-    """(B, T, S) True where a target token is linked to a source token."""
+    """(B, T, S) True where a token of the first side is linked to one of the second."""
     linked = np.zeros((len(targets.lengths), target.values.shape[1], source.values.shape[1]), np.bool_)
     row = np.repeat(np.arange(len(linked)), targets.lengths)
     linked[row, targets.values, sources.values] = True
@@ -131,6 +151,13 @@ def links_of_tokens(row: Mapping[str, Any], tokenizers: Sequence[Tokenizer]) -> 
     ]
     links = zip(row["linked_source"], row["linked_target"], strict=True)
     return sorted({(s, t) for source, target in links for s in parts[0][source] for t in parts[1][target]})
+
+
+def references_of_tokens(row: Mapping[str, Any], tokenizer: Tokenizer) -> list[tuple[int, int]]:
+    """(referring source token, token that it refers to) for each reference of words and the tokens of these words."""
+    tokens = _covering(row["source_spans"], tokenizer.spans(row["source_text"]))
+    pairs = zip(row["referring"], row["referent"], strict=True)
+    return [(one, other) for word, noun in pairs for one in tokens[word] for other in tokens[noun]]
 
 
 def _covering(words: list[int], tokens: list[tuple[int, int]]) -> list[list[int]]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zoo.data.options import SampleOptions
-from zoo.data.pairs.encoding import SIDES
+from zoo.data.pairs.encoding import REFERENCES, SIDES
 from zoo.data.pairs.samples import Pair
 from zoo.data.readers import read_columns
 from zoo.data.rows import BadRows, Lines, guarded, line_of
@@ -29,7 +29,7 @@ class PairRow(NamedTuple):
     places: tuple[str, str]
     """File and line of each side, for messages."""
     links: Mapping[str, Any] = MappingProxyType({})
-    """The alignment of a generated pair, by the columns of LINKS."""
+    """The alignment and the references of a generated pair, by the columns of LINKS and REFERENCES."""
 
 
 @guarded
@@ -123,6 +123,8 @@ def generated_pairs(
                 texts.append(join[at](words))
                 links[f"{side}_spans"] = list(chain.from_iterable(find(texts[-1], words)))
                 links[f"linked_{side}"] = [link[at] for link in pair.alignment]
+            if pair.references:
+                links |= dict(zip(REFERENCES, map(list, zip(*pair.references, strict=True)), strict=True))
             yield PairRow(texts[0], texts[1], (place, place), links)
 
     return replace(source, splits={name: partial(rows, read) for name, read in source.splits.items()})

@@ -15,7 +15,9 @@ class Pair(NamedTuple):
 
     A target token has a link to every source token that it depends on, which may be none.
     """
+    references: tuple[tuple[int, int], ...] = ()
+    """(Source position of a word, source position of the word that it refers to), such as a pronoun and its noun."""
 
     def turned(self) -> Pair:
-        """The pair in the other direction."""
+        """The pair in the other direction, without references."""
         return Pair(self.target, self.source, sorted((target, source) for source, target in self.alignment))

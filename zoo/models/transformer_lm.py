@@ -1,0 +1,244 @@
+"""Attention Is All You Need: the decoder alone, as a language model.
+
+Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser, Illia
+Polosukhin. NeurIPS 2017. https://arxiv.org/abs/1706.03762
+
+Equations: those in the header of `transformer`, whose layers run here without attention to a source: masked
+self-attention section 3.2.3, feed-forward nets (2), embeddings 3.4, positions 3.5.
+
+What differs from the paper:
+- There is no source, as in Liu et al. 2018 (https://arxiv.org/abs/1801.10198, T-D). Each token predicts the next one.
+- Biases, `norm`, `positions`, `inner_dropout` and the initial weights are those of `transformer`. `tied`: the
+  vocabulary layer and the embedding are one matrix.
+- A text may be longer than the context of w tokens (`window`). Token p < w sees all tokens before it. When the context
+  is full, its oldest s = w // 2 tokens are dropped, and the rest is read anew as positions 0, 1, ... So every later
+  token sees at least w - s and at most w tokens, itself included, and no position beyond the context is ever used:
+  neither the sines nor the table of learned positions, which has w rows, are read where training did not reach. This
+  needs `window` to be at most the length of the training windows (data.window.length).
+- Training reads each window of the data as a text of its own. Validation, test and predictions carry the context.
+
+Notation: B columns, K hypotheses, T tokens of a window, N tokens of all columns, V vocabulary, D hidden_dim, H heads, w
+window, n tokens in the history, R rows of a grid, G segments of a column.
+"""
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Share
+from zoo.attention import MultiHeadAttention
+from zoo.data.language.batch import LanguageSpec
+from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
+from zoo.layers.history import appended
+from zoo.layers.packing import Packing
+from zoo.layers.state import State, Step, log_probabilities
+from zoo.linear import Linear
+from zoo.models.network import Read, StreamNetwork, prompts
+from zoo.models.transformer import Layer, Norm, attend_among, attend_on, end_norm, initialise, real_rows
+
+
+class TransformerLanguageModel(StreamNetwork):
+    """Masked self-attention over the last tokens of a text.
+
+    `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned. `window` is the length of the context.
+
+    Raises ValueError for a width that the number of heads does not divide, or that is odd with sinusoidal positions.
+    """
+
+    tasks = ("language_modeling",)
+    attends = {"self": "target_mask"}
+
+    def __init__(
+        self,
+        spec: LanguageSpec,
+        *,
+        hidden_dim: Count = 512,
+        layers: Count = 6,
+        heads: Count = 8,
+        feedforward_dim: Count = 2048,
+        dropout: Share = 0.1,
+        inner_dropout: Share = 0.0,
+        norm: Norm = "post",
+        positions: Positions = "sinusoidal",
+        tied: bool = False,
+        window: Count = 256,
+    ) -> None:
+        super().__init__()
+        self.dim, self.window = hidden_dim, window
+        self.embedding = TokenEmbedding(spec.vocabulary_size, hidden_dim)
+        self.positions = positions_called(positions, window, hidden_dim)
+        self.layers = nn.ModuleList(
+            Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=False)
+            for _ in range(layers)
+        )
+        self.norm = end_norm(norm, hidden_dim)
+        self.vocabulary = Linear(hidden_dim, spec.vocabulary_size)
+        self.dropout = nn.Dropout(dropout)
+        initialise(self.vocabulary, [self.embedding, self.positions])
+        if tied:
+            self.vocabulary.weight = self.embedding.weight
+
+    @property
+    def carries(self) -> bool:  # type: ignore[override]
+        """Training windows do not continue each other: the context would be read anew for each of them."""
+        return not self.training
+
+    def read(
+        self, tokens: Tensor, packing: Packing, carried: Mapping[str, Tensor] | None, *, need_weights: bool
+    ) -> Read:
+        """The last layer's output (N, D), attention `self.<layer>` (B, H, T, S), and the `words` (B, w - 1) of the
+        context of the next token, the newest last, -1 before them. The tokens are ids; a step reads probabilities too.
+        """
+        before = tokens.new_full((packing.shape[0], self.window - 1), -1) if carried is None else carried["words"]
+        words = torch.cat([before, packing.unpack(tokens + 1) - 1], 1)  # (B, w - 1 + T), -1 at padding
+        after = {"words": self._context(words, before)}
+        if carried is None and packing.shape[1] <= self.window:
+            x, weights = self._stack(self.embedding(tokens), packing, need_weights)
+            return Read(x, after, weights)
+        segments = Segments.of(words, before, self.window)
+        ids = words.gather(1, segments.columns.flatten(1)).view(-1, self.window)  # (B G, w)
+        inside = Packing.of(segments.mask.flatten(0, 1))
+        x, weights = self._stack(self.embedding(inside.pack(ids)), inside, need_weights)
+        cell = segments.cell(packing)  # (N,)
+        x = inside.unpack(x).flatten(0, 1).index_select(0, cell)
+        columns = segments.columns.flatten(0, 1)[cell // self.window][:, None]  # (N, 1, w)
+        rest = before.shape[1] if carried is None else 0  # columns without a token
+        for name, part in weights.items():
+            rows = part.transpose(1, 2).flatten(0, 1).index_select(0, cell)  # (N, H, w)
+            placed = rows.new_zeros(*rows.shape[:2], words.shape[1]).scatter_add(2, columns.expand_as(rows), rows)
+            weights[name] = packing.unpack(placed[..., rest:]).transpose(1, 2)  # (B, H, T, S)
+        return Read(x, after, weights)
+
+    def start(self, batch: Any) -> State:
+        """Reads the prompts: keys and values of their contexts in every layer."""
+        tokens, packing, first = prompts(batch)
+        before = tokens.new_full((packing.shape[0], self.window - 1), -1)
+        words = self._context(torch.cat([before, packing.unpack(tokens + 1) - 1], 1), before)
+        count = (words >= 0).sum(1)
+        place = torch.arange(int(count.max()), device=words.device)
+        mask = place < count[:, None]  # (B, n)
+        columns = (words.shape[1] - count[:, None] + place).where(mask, 0)
+        history = self._history(self.embedding(words.gather(1, columns).where(mask, 0)), mask)
+        return State({}, {"position": count[:, None], "seen": mask[:, None]}, first=first, history=history)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities.
+
+        The history is the embedded `tokens` (B, n, D) that the hypotheses of an example read, and of each layer their
+        keys and values `read.<layer>` (B, n, 2D). `seen` (B, K, n) is True at those in the context of a hypothesis, and
+        `position` (B, K) is their number.
+        """
+        if (state.hypotheses["position"] == self.window).any():
+            state = self._moved(state)
+        position, seen = state.hypotheses["position"], state.hypotheses["seen"]
+        rows, count = position.shape
+        own = torch.eye(count, dtype=torch.bool, device=seen.device).expand(rows, -1, -1)
+        seen = torch.cat([seen, own], 2)  # (B, K, n + K)
+        everything = seen.device.type == "cpu" and not torch.compiler.is_compiling() and bool(seen.all())
+        visible = None if everything else seen[:, None]
+        embedded = self.embedding(tokens)  # (B, K, D)
+        history = {"tokens": appended(state.history["tokens"], embedded)}
+        x = self._embed(embedded, position)
+        for number, layer in enumerate(self.layers):
+
+            def attend(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
+                output, history[name] = attend_on(module, y, state.history[name], visible)
+                return output, None
+
+            x, _ = layer(x, attend)
+        after = {"position": position + 1, "seen": seen}
+        return Step(log_probabilities(self.vocabulary(self.norm(x))), State({}, after, history=history), {})
+
+    def _stack(self, embedded: Tensor, packing: Packing, need_weights: bool) -> tuple[Tensor, dict[str, Tensor]]:
+        """All layers over texts from their beginnings, as long as the context at most: (N, D) -> (N, D)."""
+        attend, attention = attend_among(packing, None, causal=True, need_weights=need_weights), {}
+        mask = packing.numbers() > 0
+        x = self._embed(embedded, packing.time)
+        for number, layer in enumerate(self.layers):
+            x, (weights,) = layer(x, attend)
+            if need_weights:
+                attention[f"self.{number}"] = real_rows(weights, mask)
+        return self.norm(x), attention
+
+    def _embed(self, embedded: Tensor, positions: Tensor) -> Tensor:
+        return self.dropout(embedded * sqrt(self.dim) + self.positions(positions))
+
+    def _history(self, embedded: Tensor, mask: Tensor) -> dict[str, Tensor]:
+        """The history (R, n, ...) of contexts from their embedded tokens (R, n, D) and a mask (R, n)."""
+        history = {"tokens": embedded}
+        packing = Packing.of(mask)
+        x = self._embed(packing.pack(embedded), packing.time)
+        for number, layer in enumerate(self.layers):
+
+            def attend(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
+                projected = packing.unpack(module.project(y))  # (R, n, 3D)
+                history[name] = projected[..., self.dim :]
+                context, _ = module.attend(*module.split_heads(projected), causal=True, need_weights=False)
+                return module.output(packing.pack(context)), None
+
+            x, _ = layer(x, attend)
+        return history
+
+    def _moved(self, state: State) -> State:
+        """The state in which the full contexts have lost their oldest tokens, and all are read anew."""
+        position, seen = state.hypotheses["position"], state.hypotheses["seen"]
+        gone = (position == self.window) * dropped(self.window)
+        left = position - gone  # (B, K)
+        place = torch.arange(int(left.max()), device=seen.device)
+        mask = place < left[..., None]  # (B, K, n')
+        order = seen.int().argsort(dim=2, descending=True, stable=True)  # the tokens of a context come first
+        chosen = order.gather(2, (gone[..., None] + place).where(mask, 0)).flatten(1)  # (B, K n')
+        embedded = state.history["tokens"]
+        embedded = embedded.gather(1, chosen[..., None].expand(-1, -1, self.dim))
+        history = self._history(embedded.unflatten(1, mask.shape[1:]).flatten(0, 1), mask.flatten(0, 1))
+        history = {name: part.unflatten(0, mask.shape[:2]).flatten(1, 2) for name, part in history.items()}
+        own = torch.eye(mask.shape[1], dtype=torch.bool, device=seen.device)[:, :, None]
+        return State({}, {"position": left, "seen": (own & mask[:, None]).flatten(2)}, history=history)
+
+    def _context(self, words: Tensor, before: Tensor) -> Tensor:
+        """(B, w - 1) the context of the token after all `words` (B, w - 1 + T), the first of them those `before`."""
+        most = before.shape[1]
+        total = (words >= 0).sum(1, keepdim=True)  # (B, 1)
+        count = total - dropped(self.window) * segment(total, self.window)
+        place = torch.arange(most, device=words.device)
+        end = total - (before >= 0).sum(1, keepdim=True)  # new tokens
+        return words.gather(1, end + place).where(place >= most - count, -1)
+
+
+def dropped(window: int) -> int:
+    """s, the number of tokens that a full context loses."""
+    return max(1, window // 2)
+
+
+def segment(place: Tensor, window: int) -> Tensor:
+    """The number of times that the context has been moved before the token at `place`."""
+    return ((place - window).div(dropped(window), rounding_mode="floor") + 1).clamp(min=0)
+
+
+class Segments(NamedTuple):
+    """The contexts of a text: G segments of w tokens, each s tokens later than the one before."""
+
+    columns: Tensor  # (B, G, w) the columns of their tokens
+    mask: Tensor  # (B, G, w) True at tokens
+    begin: Tensor  # (B,) the column of the first token of a text
+
+    @classmethod
+    def of(cls, words: Tensor, before: Tensor, window: int) -> "Segments":
+        """The segments of texts (B, w - 1 + T) with -1 where there is no token. Those `before` are the first w - 1."""
+        count = (words >= 0).sum(1)
+        begin = (before < 0).sum(1)
+        number = 1 + int(segment(count.max() - 1, window)) if len(words) else 1
+        device = words.device
+        starts = dropped(window) * torch.arange(number, device=device)[:, None] + torch.arange(window, device=device)
+        mask = starts < count[:, None, None]
+        return cls((begin[:, None, None] + starts).where(mask, 0), mask, begin)
+
+    def cell(self, packing: Packing) -> Tensor:
+        """(N,) the cell in (B, G, w) in which each token of the new ones (B, T) is predicted from its whole context."""
+        _, number, window = self.columns.shape
+        place = window - 1 + packing.time - self.begin.index_select(0, packing.row)
+        which = segment(place, window)
+        return (packing.row * number + which) * window + place - which * dropped(window)
