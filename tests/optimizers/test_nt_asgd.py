@@ -99,8 +99,6 @@ def test_a_run_validates_stores_and_tests_the_average_and_trains_the_weights(tmp
     last = torch.load(tmp_path / "checkpoints/last.ckpt", weights_only=True)
     assert last["state_dict"]["network.embedding.weight"][5, 0].item() == shown[-1] != weights.steps[-1]
     assert network.network.embedding.weight[5, 0].item() == shown[-1]
-    best = torch.load(tmp_path / "checkpoints/best.ckpt", weights_only=True)["optimizer_states"][0]["param_groups"][0]
-    assert best["values"][-1] == min(optimizer.param_groups[0]["values"])  # the value of the validation that it follows
     trainer.test(network, loader(), verbose=False)
     assert weights.shown[-1] == shown[-1]
 
@@ -116,3 +114,11 @@ def test_resuming_goes_on_with_both(tmp_path, before):
     assert second.optimizers[0].averaged == trainer.optimizers[0].averaged
     for name, weight in whole.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], weight), name
+
+
+def test_a_checkpoint_of_a_validation_knows_its_value(tmp_path):
+    _, trainer, _ = trained(tmp_path, epochs=2)
+    values = trainer.optimizers[0].param_groups[0]["values"]
+    assert values[0] < values[1]
+    best = torch.load(tmp_path / "checkpoints/best.ckpt", weights_only=True)["optimizer_states"][0]
+    assert best["param_groups"][0]["values"] == values[:1]
