@@ -74,13 +74,14 @@ class Weights(Callback):
     on_test_batch_start = on_validation_batch_start
 
 
-def trained(folder, *, epochs, checkpoint=None):
+def trained(folder, *, epochs, checkpoint=None, **options):
     """A run whose rate is so great that it gets worse."""
     network, weights = task(), Weights()
     network.hparams["optimizer"] = {"_target_": "zoo.optimizers.nt_asgd.NTASGD", "lr": 4.0, "patience": 1}
     network.monitor, network.mode = "val/loss", "min"
     callbacks = [BestCheckpoint("val/loss", "min"), LastCheckpoint(), weights]
-    trainer = quiet_trainer(folder, callbacks, max_epochs=epochs, enable_checkpointing=True, num_sanity_val_steps=0)
+    options |= {"max_epochs": epochs, "enable_checkpointing": True, "num_sanity_val_steps": 0}
+    trainer = quiet_trainer(folder, callbacks, **options)
     trainer.fit(network, loader(), loader(), ckpt_path=checkpoint)
     return network, trainer, weights
 
@@ -117,7 +118,8 @@ def test_resuming_goes_on_with_both(tmp_path, before):
 
 
 def test_a_checkpoint_of_a_validation_knows_its_value(tmp_path):
-    _, trainer, _ = trained(tmp_path, epochs=2)
+    """Within an epoch it is stored before the task itself learns that the validation has ended."""
+    _, trainer, _ = trained(tmp_path, epochs=1, val_check_interval=2)
     values = trainer.optimizers[0].param_groups[0]["values"]
     assert values[0] < values[1]
     best = torch.load(tmp_path / "checkpoints/best.ckpt", weights_only=True)["optimizer_states"][0]
