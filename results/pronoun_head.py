@@ -1,5 +1,5 @@
-"""python results/pronoun_head.py RUN [PICTURE.png]: where the best head of a run of data=pronouns looks in two sentences
-that differ in one word, while the pronoun is written.
+"""python results/pronoun_head.py RUN [PICTURE.png]: where the best head of a run of data=pronouns looks in two
+sentences that differ in one word, while the pronoun is written.
 
 The head is that of `best_reference_heads` to the source in the run's result.json. Prints its largest weights, and draws
 all of them if a picture is named.
