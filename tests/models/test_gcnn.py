@@ -139,7 +139,7 @@ def test_the_adaptive_softmax_is_a_distribution_and_gives_surprisals_without_all
     torch.testing.assert_close(cheap.surprisal, expected, rtol=1e-12, atol=1e-12)
     assert cheap.logits.shape == (len(expected), 0)
     assert build(WAYS["plain"])(BATCH, need_scores=False).surprisal is None
-    one = STREAMS.part(BATCH, [1])  # a single token, of which torch makes a number
+    one = STREAMS.part(BATCH, [1])  # a batch of a single token
     torch.testing.assert_close(model(one, need_scores=False).surprisal, expected[BATCH.forced.packing.row == 1])
 
 

@@ -71,7 +71,7 @@ def test_equals_the_equations_written_as_loops(settings):
 
 
 def test_a_window_attends_to_the_words_of_the_windows_before():
-    """Columns of its attention: five carried words, of which some are missing at first, then its own."""
+    """Columns of its attention: five carried words, or places without a word at first, then its own words."""
     model, batch = build(), STREAMS.of_sizes((9, 9), 1)
     carried, at = None, 0
     for length in (2, 1, 6):
