@@ -91,7 +91,6 @@ WMT = PairSpec(30_000, 30_000, 50, 50)
 GCNN_14 = [[850, 6]] * 3 + [[850, 1]] + [[850, 5]] * 4 + [[850, 1]] + [[850, 4]] * 3 + [[1024, 4], [2048, 4]]
 WORDS = LanguageSpec(vocabulary_size=10_000)
 
-
 SIZES = {
     "aoa_reader for named entities of CBT": (ClozeSpec(53_066, blank=2), {}, 53_066 * 384 + 4 * gates(3, 384, 384)),
     "caption_transformer": (
@@ -162,13 +161,13 @@ SIZES = {
         + 1000 * 1000 + linear(1000 + 620 + 2000, 1000) + 500 * 90,
     ),
     "rntn: 62,500 in the tensor and 1,250 in the matrix": (TREES, {}, 62_500 + 1_250 + 25 + outside(25, inputs=25)),
-    # the paper: 384 M, 64 M of them recurrent; torch's two biases and that of the softmax come on top
     "rnn_lm, small of Zaremba et al. 2014": (WORDS, {"embedding_dim": 200, "hidden_dim": 200}, 4_653_200),
     "rnn_lm, medium": (WORDS, {}, 19_780_400),
     "rnn_lm, large": (WORDS, {"embedding_dim": 1500, "hidden_dim": 1500}, 66_034_000),
     "rnn_lm of pytorch/examples on WikiText-2, tied": (
         LanguageSpec(33_278), {"embedding_dim": 200, "hidden_dim": 200, "tied": True}, 7_332_078,
     ),
+    # the paper: 384 M, 64 M of them recurrent; torch's two biases and that of the softmax come on top
     "seq2seq_lstm": (PairSpec(160_000, 80_000, 50, 50), {}, 384_000_000 + 4 * 2 * 2 * 4000 + 80_000),
     "seq2seq_lstm that shares its LSTMs": (
         PairSpec(160_000, 80_000, 50, 50), {"shared": True}, 352_000_000 + 4 * 2 * 4000 + 80_000
