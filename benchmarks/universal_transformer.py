@@ -1,4 +1,4 @@
-"""What halted positions cost the Universal Transformer's encoder, forward and backward. Run: python -m
+"""The cost of halted positions in the Universal Transformer's encoder, forward and backward. Run: python -m
 benchmarks.universal_transformer
 
 B 32 sources of 20 tokens, D 256, 8 heads, 1024 units, 6 steps. One word halts after the first step, the other one
