@@ -259,8 +259,8 @@ def test_the_loss_is_the_mean_of_the_cost_of_real_tokens_by_example():
 
 @pytest.mark.parametrize(("halting", "units"), [("accumulated", 2), ("none", 0)])
 def test_parameters_by_hand(halting, units):
-    """A block has 4 D^2 + 4 D for each attention, 2 D F + F + D for the transition, and 2 D for each norm. Added are two
-    embeddings of 30 words, the vocabulary, the norms of the ends, and D + 1 for each unit. D = 8, F = 12."""
+    """A block has 4 D^2 + 4 D for each attention, 2 D F + F + D for the transition, and 2 D for each norm. The rest are
+    two embeddings of 30 words, the vocabulary, the norms of the ends, and D + 1 for each unit. D = 8, F = 12."""
     d, f, v = 8, 12, 30
     attention, feedforward, layer_norm = 4 * d * d + 4 * d, 2 * d * f + f + d, 2 * d
     reader, writer = attention + feedforward + 2 * layer_norm, 2 * attention + feedforward + 3 * layer_norm

@@ -96,4 +96,8 @@ class GatedConvolution(WeightNormLinear):
 
     def forward(self, x: Tensor, scale: Tensor | None = None) -> Tensor:
         """(..., k * in_channels) frames of each window side by side -> (..., out_channels)."""
-        return F.glu(super().forward(x, scale), -1)
+        y = super().forward(x, scale)
+        if torch.compiler.is_exporting():  # ONNX files of glu have a value called `first`, as `start` has an output
+            value, gate = y.chunk(2, -1)
+            return value * gate.sigmoid()
+        return F.glu(y, -1)

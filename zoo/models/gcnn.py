@@ -117,7 +117,8 @@ class GCNN(StreamNetwork):
         """The output of the last block (N, n), or (N, E) with a plain softmax, and the last inputs `frames.<layer>`
         (B, k - 1, m) of each convolution."""
         rows, after = packing.shape[0], {}
-        index = {kernel: continued_index(packing, kernel - 1) for kernel in {kernel for _, kernel, _ in self.sizes}}
+        kernels = {kernel for _, kernel, _ in self.sizes} - {1}
+        index = {kernel: continued_index(packing, kernel - 1) for kernel in kernels}
 
         def windowed(number: int, x: Tensor) -> Tensor:
             name, before = f"frames.{number}", self.sizes[number][1] - 1
@@ -146,7 +147,7 @@ class GCNN(StreamNetwork):
 
     def start(self, batch: Any) -> State:
         """Reads the prompts, and computes the weight norms once."""
-        state, rows = super().start(batch), len(batch)
+        state, rows = super().start(batch), batch.index.shape[0]
         norms = {name: part for name, part in self.named_modules() if isinstance(part, WeightNormLinear)}
         scales = {f"scale.{name}": part.scale().expand(rows, 1, -1) for name, part in norms.items()}
         return replace(state, memory=scales)

@@ -50,6 +50,7 @@ class TransformerLanguageModel(StreamNetwork):
 
     tasks = ("language_modeling",)
     attends = {"self": "target_mask"}
+    not_exported = "drops the oldest tokens of a context when it is full"
 
     def __init__(
         self,
