@@ -79,7 +79,7 @@ class LanguageModeling(LanguageModelingPredictions, Task):
         own = self.own_losses(output, len(batch))
         loss = (total / count).detach() + own.detach()
         self.log("train/loss", loss, prog_bar=True, on_step=False, on_epoch=True, sync_dist=True, batch_size=count)
-        return self.global_mean(total, count) + own
+        return self.global_mean(total, count) + self.shared(own, len(batch))
 
     def evaluate(self, batch: StreamBatch, stage: str) -> None:
         known = batch.distance is not None
