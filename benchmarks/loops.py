@@ -166,7 +166,7 @@ def climbing() -> Ways:
 CASES: dict[str, Callable[[], Ways]] = {
     "gru": lambda: packed(GRU(HIDDEN, HIDDEN)),
     "gru_reset_before": lambda: packed(GRU(HIDDEN, HIDDEN, reset="before", update="new")),
-    "lstm": lambda: packed(LSTM(HIDDEN, HIDDEN)),
+    "lstm": lambda: packed(LSTM(HIDDEN, HIDDEN, kernel="loop")),
     "attention_gru": lambda: decoder(
         RNNSearch(PAIRS, embedding_dim=HIDDEN, hidden_dim=HIDDEN, attention_dim=HIDDEN, maxout_dim=64), sentences()
     ),

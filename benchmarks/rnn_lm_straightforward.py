@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 State = tuple[Tensor, Tensor]
+RATE = 1.0
 
 
 class StraightforwardLanguageModel(nn.Module):
@@ -47,6 +48,3 @@ def train_step(model: StraightforwardLanguageModel, inputs: Tensor, target: Tens
             assert parameter.grad is not None
             parameter.add_(parameter.grad, alpha=-RATE)
     return state
-
-
-RATE = 1.0

@@ -88,7 +88,8 @@ def models_table(folder: Path, task: str | None = None) -> str:
     for model in catalogue.models().values():
         if task is not None and task not in model.tasks:
             continue
-        authors, year = model.source.split(". ")[0].split(", "), re.findall(r"\b(?:19|20)\d\d\b", model.source)[0]
+        authors = re.split(r"(?<!\b[A-Z])\. ", model.source)[0].split(", ")
+        year = re.findall(r"\b(?:19|20)\d\d\b", model.source)[0]
         first = authors[0].split()[-1]
         who = f"{first} et al." if len(authors) > 2 else " and ".join(author.split()[-1] for author in authors)
         link = f"[{model.file}]({Path(os.path.relpath(ROOT / model.file, folder)).as_posix()})"

@@ -68,6 +68,10 @@ class Family:
         """The examples of a batch in the form of a prediction."""
         return replace(batch, **dict.fromkeys(self.targets))
 
+    def exported(self, batch: Any) -> Any:
+        """The examples of a batch in the form that an exported network reads."""
+        return self.without_targets(batch)
+
     def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
         """A batch like another one, of `grids`, their masks and `singles`."""
         return type(like)(**tensors)

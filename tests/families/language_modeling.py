@@ -28,6 +28,12 @@ class Streams(Writing):
         target = torch.randint(1, self.spec.vocabulary_size, mask.shape, generator=generator).masked_fill(~mask, 0)
         return StreamBatch(index=torch.arange(len(lengths)), target=target, target_mask=mask)
 
+    def exported(self, batch: StreamBatch) -> StreamBatch:
+        """Each window as a prompt, after the unknown token."""
+        first = torch.ones(len(batch), 1, dtype=torch.bool)
+        prompt, mask = torch.cat([first.long() - 1, batch.target], 1), torch.cat([first, batch.target_mask], 1)
+        return StreamBatch(prompt=prompt, prompt_mask=mask)
+
     def windows(self, batch: StreamBatch, at: int) -> tuple[StreamBatch, StreamBatch]:
         """The first `at` tokens of each row, and the rest of it."""
         names = ("target", "target_mask", "target_input")

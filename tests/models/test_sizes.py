@@ -97,6 +97,8 @@ SIZES = {
         image(2048, 10_000, 7), {"encoder": ENCODER},
         linear(2048, 512) + 10_000 * 512 + STACK + linear(512, 10_000),
     ),
+    "awd_lstm on the Penn Treebank": (WORDS, {}, 24_221_600),
+    "awd_lstm on WikiText-2": (LanguageSpec(33_278), {}, 33_556_078),
     "conv_s2s, fairseq's architecture for IWSLT": (
         PairSpec(100, 200, 9, 9),
         {"embedding_dim": 256, "encoder_layers": 4, "decoder_layers": 3, "hidden_dim": 256, "output_dim": 256},
@@ -159,6 +161,12 @@ SIZES = {
         + 1000 * 1000 + linear(1000 + 620 + 2000, 1000) + 500 * 90,
     ),
     "rntn: 62,500 in the tensor and 1,250 in the matrix": (TREES, {}, 62_500 + 1_250 + 25 + outside(25, inputs=25)),
+    "rnn_lm, small of Zaremba et al. 2014": (WORDS, {"embedding_dim": 200, "hidden_dim": 200}, 4_653_200),
+    "rnn_lm, medium": (WORDS, {}, 19_780_400),
+    "rnn_lm, large": (WORDS, {"embedding_dim": 1500, "hidden_dim": 1500}, 66_034_000),
+    "rnn_lm of pytorch/examples on WikiText-2, tied": (
+        LanguageSpec(33_278), {"embedding_dim": 200, "hidden_dim": 200, "tied": True}, 7_332_078,
+    ),
     # the paper: 384 M, 64 M of them recurrent; torch's two biases and that of the softmax come on top
     "seq2seq_lstm": (PairSpec(160_000, 80_000, 50, 50), {}, 384_000_000 + 4 * 2 * 2 * 4000 + 80_000),
     "seq2seq_lstm that shares its LSTMs": (

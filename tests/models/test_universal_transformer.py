@@ -213,7 +213,7 @@ def test_rows_that_stay_in_the_batch_change_nothing(monkeypatch):
 
 
 def test_a_row_that_has_halted_costs_nothing():
-    """Of two sources one halts at once; the block then sees the other alone, and no step follows the last halting."""
+    """One of two sources halts at once; the block then sees the other alone, and no step follows the last halting."""
     network, batch, seen = model().eval(), PAIRS.of_sizes(((5, 1), (6, 1)), 1), []
     batch.source[0, :5], batch.source[1] = 4, torch.arange(5, 11)
     unit = network.reader.pondering.unit
@@ -259,8 +259,8 @@ def test_the_loss_is_the_mean_of_the_cost_of_real_tokens_by_example():
 
 @pytest.mark.parametrize(("halting", "units"), [("accumulated", 2), ("none", 0)])
 def test_parameters_by_hand(halting, units):
-    """Of D = 8, F = 12, 30 words a side: a block has 4 D^2 + 4 D for each attention, 2 D F + F + D, and 2 D for each
-    norm; then the embeddings, the vocabulary, two norms of the ends, and D + 1 for each unit."""
+    """A block has 4 D^2 + 4 D for each attention, 2 D F + F + D for the transition, and 2 D for each norm. The rest are
+    two embeddings of 30 words, the vocabulary, the norms of the ends, and D + 1 for each unit. D = 8, F = 12."""
     d, f, v = 8, 12, 30
     attention, feedforward, layer_norm = 4 * d * d + 4 * d, 2 * d * f + f + d, 2 * d
     reader, writer = attention + feedforward + 2 * layer_norm, 2 * attention + feedforward + 3 * layer_norm

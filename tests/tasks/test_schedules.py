@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import OneCycleLR
 
-from zoo.tasks.schedules import Noam, SlantedTriangle
+from zoo.tasks.schedules import FlatThenFalling, Noam, SlantedTriangle
 
 
 def optimizer(groups=1):
@@ -32,6 +32,11 @@ def test_numbers_by_hand():
     assert found[8] == pytest.approx(1 / 6)  # step 9
     assert found[15] == pytest.approx(1 / 8)  # step 16
     assert rates(Noam(optimizer(), dim=4, warmup=4, scale=2.0), 1) == pytest.approx([1 / 8])
+
+
+def test_flat_epochs_and_then_a_fall_before_each():
+    made = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=20.0)
+    assert rates(FlatThenFalling(made, flat=4, gamma=0.5), 7) == [20, 20, 20, 20, 10, 5, 2.5]
 
 
 def test_the_papers_base_model_peaks_at_seven_ten_thousandths_in_step_4000():

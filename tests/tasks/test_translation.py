@@ -300,8 +300,8 @@ def test_review_knows_the_links_only_where_the_reference_was_written(monkeypatch
 
 def test_pronouns_and_the_heads_that_look_from_them_to_their_nouns(monkeypatch):
     """In two pairs the third source token refers to the first, and becomes the second target token, which one of two
-    gets right. Of two heads in two layers, one looks from the third to the first with .25 and 1. The sources have 5 and
-    6 tokens."""
+    gets right. Of two heads in two layers, one looks from the third to the first with .25 and 1; the only one to the
+    source looks at the first with .5 as the second target token is written. The sources have 5 and 6 tokens."""
     translation = task().eval()
     found, one = logged(translation, monkeypatch), batch([0, 1], torch.zeros(2, 6, 6, dtype=torch.bool))
     source, target = one.source.shape[1], one.target.shape[1]
@@ -314,14 +314,19 @@ def test_pronouns_and_the_heads_that_look_from_them_to_their_nouns(monkeypatch):
     logits[0, 0] = logits[0, 0].roll(1)  # another token, which no reference decides
     layers = {f"encoder.{layer}": torch.zeros(2, 2, source, source) for layer in range(2)}
     layers["encoder.1"][0, 1, 2, 0], layers["encoder.1"][1, 1, 2, 0] = 0.25, 1.0
+    layers["source"] = torch.zeros(2, target, source)
+    layers["source"][:, 1, 0] = 0.5
     translation.score_forced("test", one, Output(one.target_packing.pack(logits), layers))
     translation.on_test_epoch_end()
     assert found["test/reference_accuracy"].compute() == 0.5
-    assert found["test/reference_recall"] == 0.625
+    assert (found["test/reference_recall"], found["test/reference_recall_source"]) == (0.625, 0.5)
     assert found["test/reference_chance"].compute().item() == pytest.approx((1 / 5 + 1 / 6) / 2)
     facts = translation.facts()
-    assert facts["reference_recalls"] == {"0": [0.0, 0.0], "1": [0.0, 0.625]}
-    assert facts["best_reference_head"] == {"layer": 1, "head": 1, "recall": 0.625}
+    assert facts["reference_recalls"] == {"encoder.0": [0.0, 0.0], "encoder.1": [0.0, 0.625], "source": [0.5]}
+    assert facts["best_reference_heads"] == {
+        "encoder": {"attention": "encoder.1", "head": 1, "recall": 0.625},
+        "source": {"attention": "source", "head": 0, "recall": 0.5},
+    }
 
 
 def test_steps_of_a_network_that_ponders_belong_to_the_tokens():

@@ -66,9 +66,9 @@ class Remaining(NamedTuple):
 
     def carried(self, weights: Tensor, before: Tensor | None, running: Tensor) -> Tensor:
         """Attention (B, H, T, S) of all queries: `weights` (B', H, T, S) of those that run, `before` of the others."""
-        ran = self.run_cells.unpack(at(running, self.run))[:, None, :, None]  # (B', 1, T, 1)
+        ran = self.run_cells.unpack(at(running, self.run).long()) > 0  # (B', T); onnxruntime fills no booleans
         kept = 0.0 if before is None else at(before, self.rows)
-        return put(before, self.rows, torch.where(ran, weights, kept))
+        return put(before, self.rows, torch.where(ran[:, None, :, None], weights, kept))
 
 
 def at(x: Tensor, rows: Tensor | None) -> Tensor:

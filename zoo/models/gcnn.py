@@ -117,7 +117,8 @@ class GCNN(StreamNetwork):
         """The output of the last block (N, n), or (N, E) with a plain softmax, and the last inputs `frames.<layer>`
         (B, k - 1, m) of each convolution."""
         rows, after = packing.shape[0], {}
-        index = {kernel: continued_index(packing, kernel - 1) for kernel in {kernel for _, kernel, _ in self.sizes} - {1}}
+        kernels = {kernel for _, kernel, _ in self.sizes} - {1}
+        index = {kernel: continued_index(packing, kernel - 1) for kernel in kernels}
 
         def windowed(number: int, x: Tensor) -> Tensor:
             name, before = f"frames.{number}", self.sizes[number][1] - 1

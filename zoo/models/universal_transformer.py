@@ -18,11 +18,11 @@ What differs from the paper; the authors' code (tensor2tensor) differs too:
   has halted: the row leaves the batch. While a network is compiled or exported, every row stays.
 - `halting="accumulated"`: the output is the sum of w^t H^t (Graves 2016, https://arxiv.org/abs/1603.08983).
   `interpolated` is w^t H^t + (1 - w^t) output. `published` is the listing, w^t H^t + output - w^t, which is the sum
-  less the constant 1. `none` takes the state after all steps.
+  less the constant 1. `none` takes the state after all steps; the text takes the last states with halting too.
 - At the last step every running position halts with the rest. In that code its weights then sum to less than 1.
 - The ponder cost is a mean over the real positions of each example, then over examples. That code counts padding too.
-- The signal of time is sinusoidal, as in the paper; that code learns it by default. The transition is the feed-forward
-  net, not the separable convolution.
+- The signal of time is sinusoidal, as in the paper; that code learns it by default. Positions count from 0, the paper's
+  from 1. The transition is the feed-forward net, not the separable convolution.
 - `norm`, `inner_dropout`, `tied` and the initial weights are those of `transformer`; dropout acts on the embeddings.
 - Stories: positions are counted back from the question, whose state gives the answer. The paper names neither.
 - After a position has halted, its attention is carried with its state, so that every step has weights for all.
@@ -204,9 +204,10 @@ class UniversalTransformer(TransformerDecoder):
         source, _ = self.encode(batch, False)
         keys, values = (part.contiguous() for part in source_heads(self.writer.block, source))  # (B, H, S, E)
         memory = {"mask": source.mask, "keys": keys, "values": values}
-        position = source.mask.new_zeros(source.mask.shape[0], 1, dtype=torch.long)
-        hypotheses = {"position": position, "own": position.new_zeros(len(position), 1, 0)}  # (B, 1), (B, 1, 0)
-        nothing = keys.new_zeros(len(position), 0, 2 * self.dim)  # (B, 0, 2D)
+        count = keys.shape[0]
+        position = source.mask.new_zeros(count, 1, dtype=torch.long)
+        hypotheses = {"position": position, "own": position.new_zeros(count, 1, 0)}  # (B, 1), (B, 1, 0)
+        nothing = keys.new_zeros(count, 0, 2 * self.dim)  # (B, 0, 2D)
         return State(memory, hypotheses, history={f"read.{t}": nothing for t in range(self.writer.pondering.steps)})
 
     def step(self, tokens: Tensor, state: State) -> Step:

@@ -14,8 +14,9 @@ class NTASGD(torch.optim.SGD):
     improving.
 
     That is after a validation whose value exceeds the least of all but the `patience` newest ones before it. From then
-    on the average of the weights after each step is validated, tested and stored, while the steps go on from the
-    weights themselves at the same rate. `patience` is n in the paper, and its L is the time between two validations.
+    on the average of these weights and of those after each step is validated, tested and stored, while the steps go on
+    from the weights themselves at the same rate. `patience` is n in the paper, and its L is the time between two
+    validations. torch.optim.ASGD with t0=0, lambd=0, which the authors use, has two weights fewer in its average.
     """
 
     def __init__(
@@ -32,7 +33,7 @@ class NTASGD(torch.optim.SGD):
 
     @property
     def averaged(self) -> int | None:
-        """The number of steps in the average; None before it begins."""
+        """The number of weights in the average; None before it begins."""
         return self.param_groups[0]["averaged"]
 
     @torch.no_grad()
@@ -53,7 +54,7 @@ class NTASGD(torch.optim.SGD):
         for group in self.param_groups:
             earlier = group["values"][: -group["patience"]]
             if earlier and value > min(earlier):
-                group["averaged"] = 0
+                group["averaged"] = 1
                 for parameter in group["params"]:
                     self.state[parameter] = {**self.state[parameter], "other": parameter.detach().clone()}
             group["values"] = [*group["values"], value]

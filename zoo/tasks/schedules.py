@@ -91,3 +91,19 @@ class Noam(LRScheduler):
             f"intended rate; set scheduler.scheduler.warmup={warmup} scheduler.scheduler.scale={scale:.2g}, "
             "which has the same highest rate, or train for longer"
         )
+
+
+class FlatThenFalling(LRScheduler):
+    """The rate is constant for `flat` epochs, and is multiplied by `gamma` before each later one.
+
+    Zaremba et al. 2014, section 4.1. Step it after every epoch.
+    """
+
+    def __init__(self, optimizer: Optimizer, *, flat: Count, gamma: Positive, last_epoch: int = -1) -> None:
+        self.flat, self.gamma = flat, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float | Tensor]:
+        """The rates of the next epoch, one for each group of parameters."""
+        factor = self.gamma ** max(0, self.last_epoch + 1 - self.flat)
+        return [base * factor for base in self.base_lrs]

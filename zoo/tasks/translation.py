@@ -43,7 +43,7 @@ class Translation(TranslationPredictions, Generation):
         arguments are those of `Generation`."""
         super().__init__(**rest)
         self.reference_recalls: dict[str, list[float]] = {}
-        """The recall of each head of the encoder by the names of its layers, from the last test."""
+        """The recall of each head by the names of the attentions, from the last test."""
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
@@ -82,22 +82,26 @@ class Translation(TranslationPredictions, Generation):
 
     def score_forced(self, stage: str, batch: PairBatch, output: Output) -> None:
         """Besides likelihoods and attention, where the data know which source tokens refer to others: whether the
-        translations of these tokens are right, and the mass that each head of the encoder puts on their referents."""
+        translations of these tokens are right, and the mass that each head puts on their referents. The heads are those
+        of the encoder, which look from the tokens, and those that look at the source while the translations of the
+        tokens are written."""
         super().score_forced(stage, batch, output)
         if batch.references is None or batch.alignment is None:
             return
         metrics, referring = self.metrics_of(stage), batch.references.any(-1)  # (B, S)
-        decided = batch.forced.packing.pack((batch.alignment & referring[:, None]).any(-1))  # (N,)
+        referents = batch.alignment.float() @ batch.references.float() > 0  # (B, T, S) of the translations
+        decided = batch.forced.packing.pack(referents.any(-1))  # (N,)
         self.record(stage, REFERENCE_ACCURACY, (output.logits.argmax(-1) == batch.true_tokens)[decided])
+        chance = uniform_rows(batch.source_mask, batch.source_mask.shape[1])
+        self.record(stage, "reference_chance", chance[referring], batch.references[referring])
+        truths = {"encoder": batch.references, "source": referents}
         for name, weights in output.attention.items():
-            side, _, layer = name.partition(".")
-            if side == "encoder":
-                recalls = f"{REFERENCES}_{layer}"
-                if recalls not in metrics:  # the numbers of layers and heads are known from the first batch
-                    metrics[recalls] = HeadRecalls(weights.shape[1]).to(self.device)
-                metrics[recalls].update(weights, batch.references)
-                chance = uniform_rows(batch.source_mask, weights.shape[2])
-                self.record(stage, "reference_chance", chance[referring], batch.references[referring])
+            if (truth := truths.get(name.partition(".")[0])) is not None:
+                heads = weights if weights.dim() == 4 else weights[:, None]
+                recalls = f"{REFERENCES}_{name.replace('.', '_')}"
+                if recalls not in metrics:  # the names and the number of heads are known from the first batch
+                    metrics[recalls] = HeadRecalls(heads.shape[1]).to(self.device)
+                metrics[recalls].update(heads, truth)
 
     def on_validation_epoch_end(self) -> None:
         self._log_references("val")
@@ -106,20 +110,26 @@ class Translation(TranslationPredictions, Generation):
         self.reference_recalls = self._log_references("test")
 
     def _log_references(self, stage: str) -> dict[str, list[float]]:
-        """Log the recall of the best head, and return all of them by layer."""
+        """Log the recall of the best head of the encoder, and of those to the source; return all of them by name."""
         metrics = {name: metric for name, metric in self.metrics_of(stage).items() if isinstance(metric, HeadRecalls)}
-        found = {name.removeprefix(f"{REFERENCES}_"): computed(metric) for name, metric in metrics.items()}
-        if found:
-            self.log_defined({f"{stage}/{REFERENCES}": torch.stack([*found.values()]).max()})
-        return {layer: recalls.tolist() for layer, recalls in found.items()}
+        found = {name.removeprefix(f"{REFERENCES}_"): computed(metric).reshape(-1) for name, metric in metrics.items()}
+        for side, name in (("encoder", REFERENCES), ("source", f"{REFERENCES}_source")):
+            if rows := [recalls for layer, recalls in found.items() if layer.startswith(side)]:
+                self.log_defined({f"{stage}/{name}": torch.stack(rows).max()})
+        return {layer.replace("_", "."): recalls.tolist() for layer, recalls in found.items()}
 
     def facts(self) -> dict[str, Any]:
-        """The recall of each head of the encoder, by layer, and the layer and head with the highest one in the test."""
+        """The recall of each head by the name of its attention, and for the encoder and for the attention to the source
+        the head with the highest one in the test; the first of several."""
         if not (every := self.reference_recalls):
             return super().facts()
-        value, layer, head = max((value, layer, head) for layer, row in every.items() for head, value in enumerate(row))
-        best = {"layer": int(layer), "head": head, "recall": value}
-        return super().facts() | {"reference_recalls": every, "best_reference_head": best}
+        best: dict[str, dict[str, Any]] = {}
+        for name, recalls in every.items():
+            for head, recall in enumerate(recalls):
+                side = name.partition(".")[0]
+                if recall > best.get(side, {"recall": -1.0})["recall"]:
+                    best[side] = {"attention": name, "head": head, "recall": recall}
+        return super().facts() | {"reference_recalls": every, "best_reference_heads": best}
 
     def score_written(self, stage: str, batch: PairBatch, hypotheses: list[Hypothesis]) -> None:
         """Compare the best translations with the references."""

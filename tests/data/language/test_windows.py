@@ -10,6 +10,7 @@ from zoo.data.language.windows import (
     EvaluatedColumns,
     StoredStream,
     TrainingColumns,
+    Window,
     WindowOptions,
     collate,
 )
@@ -77,6 +78,12 @@ def test_random_windows_fill_the_columns_and_follow_from_the_epoch():
     drawn = np.diff(many.places())
     assert 0.03 < (drawn < 52).mean() < 0.07  # half of 70, scaled
     assert 4 < drawn[drawn >= 52].std() < 6
+
+
+def test_the_rate_of_a_random_window_follows_its_length():
+    stream = StoredStream("train", {"ids": np.arange(100, dtype=np.uint16)}, 1.0, usual=8)
+    assert collate(stream[Window(0, 3, 6)]).rate_share == 6 / 8
+    assert collate(StoredStream("val", stream.parts, 1.0)[Window(0, 3, 6)]).rate_share == 1
 
 
 def test_resuming_skips_the_batches_that_are_done():

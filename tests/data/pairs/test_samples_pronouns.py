@@ -50,7 +50,7 @@ def test_verb_and_adjective_decide_and_neither_does_alone():
 
 
 def test_the_other_noun_would_have_another_pronoun():
-    """The nouns before the verb and after it; a third one beside the subject stands in the dative."""
+    """The nouns before the verb and after it; a third one beside the subject is a dative."""
     for pair in PAIRS:
         ((it, noun),) = pair.references
         did = pair.source.index("did")
