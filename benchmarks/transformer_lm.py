@@ -2,10 +2,12 @@
 benchmarks.transformer_lm
 
 8 columns of 128 tokens, vocabulary 10,000, D 512, 3 layers, 8 heads, 2048 units, post-norm, no dropout. Step: forward,
-cross-entropy, backward, clipping of the gradient's norm, fused Adam. Floors: the attention (SDPA), the products and the
-norms in plain library calls, forward and backward alone; and the same with the loss, the clipping and the optimiser.
+cross-entropy, backward, clipping of the gradient's norm, fused Adam. Network: its forward and backward alone. Floor:
+the attention (SDPA), the products and the norms in plain library calls, forward and backward alone. Whole floor: the
+same with the loss, the clipping and the optimiser. Processor time, one thread.
 """
 
+import time
 from collections.abc import Callable
 from statistics import median
 from typing import Any
@@ -24,6 +26,7 @@ from zoo.objectives.cross_entropy import vocabulary_cross_entropy
 COLUMNS, LENGTH = 8, 128
 SPEC = LanguageSpec(vocabulary_size=VOCABULARY)
 RATIOS = {
+    "network_by_floor": ("network", "floor"),
     "step_by_floor": ("step", "floor"),
     "step_by_whole_floor": ("step", "whole floor"),
     "whole_floor_by_floor": ("whole floor", "floor"),
@@ -83,6 +86,7 @@ def steps(batch: StreamBatch) -> dict[str, Callable[[], None]]:
 
     return {
         "step": whole([model], loss),
+        "network": floor_step([model], lambda: model(batch, need_weights=False).logits),
         "floor": floor_step(parts, floor),
         "whole floor": whole(parts, lambda: F.cross_entropy(floor(), flat)),
     }
@@ -90,11 +94,11 @@ def steps(batch: StreamBatch) -> dict[str, Callable[[], None]]:
 
 def main() -> None:
     """Measure, print and write results/transformer_lm.json."""
-    arguments = options("The training step of transformer_lm by its floor", rounds=20, threads=2, examples="windows")
+    arguments = options("The training step of transformer_lm by its floor", rounds=20, threads=1, examples="windows")
     environment = prepare(arguments.threads)
     batches: list[dict[str, Any]] = []
     for seed in range(arguments.batches):
-        seconds = paired(steps(stream_batch(seed)), rounds=arguments.rounds, warmup=2)
+        seconds = paired(steps(stream_batch(seed)), rounds=arguments.rounds, warmup=2, clock=time.process_time)
         found: dict[str, Any] = {key: ratio(seconds, *names) for key, names in RATIOS.items()}
         found["milliseconds"] = {key: round(1000 * median(times), 1) for key, times in seconds.items()}
         batches.append(found)
