@@ -108,7 +108,9 @@ def parts(rounds: int) -> dict[str, list[float]]:
     dropout from 16 bits to torch's."""
     found = {}
     for rows, steps, width in SHAPES:
-        ways = {kernel: layer_step(rows, steps, width, kernel) for kernel in ("auto", "loop")}
+        ways: dict[str, Callable[[], object]] = {
+            kernel: layer_step(rows, steps, width, kernel) for kernel in ("auto", "loop")
+        }
         seconds = paired(ways, rounds=rounds, clock=time.process_time)
         found[f"lstm {rows} x {steps}, {width}"] = ratio(seconds, "auto", "loop")
     x = torch.randn(COLUMNS * WINDOW, WIDTH)

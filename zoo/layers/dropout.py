@@ -1,8 +1,8 @@
 """Dropout for networks that drop many numbers at each step: cheap masks on the CPU, and one mask for all time steps.
 
-On the CPU torch draws a random number for each value, which takes longer than the layer that reads them if that is
-small. Here 16 random bits decide about a value, at an eighth of the time, so that p is a multiple of 2^-16; values are
-scaled by the p that is used. Other devices have torch's own.
+On the CPU torch draws a random number for each value. Here 16 random bits decide about a value, in a third of the time
+(benchmarks/rnn_lm.py), so that p is a multiple of 2^-16; values are scaled by the p that is used. Other devices have
+torch's own.
 
 Notation: N packed positions, p probability of dropping a value.
 """

@@ -1,6 +1,6 @@
 """AWD-LSTM: regularized LSTMs as a language model, for training by averaged gradient descent.
 
-Stephen Merity, Nitish Shirish Keskar, Richard Socher. Regularizing and Optimizing LSTM Language Models. ICLR 2018.
+Stephen Merity, Nitish Shirish Keskar, Richard Socher. Regularizing and Optimizing LSTM Language Models. 2017.
 https://arxiv.org/abs/1708.02182
 
 Equations: layer l reads x = h^(l-1) with one dropout mask for all time steps (variational dropout, section 4.2):
