@@ -261,12 +261,9 @@ class Reads(StreamNetwork):
         self.vocabulary = nn.Linear(32, spec.vocabulary_size)
 
     def remembered(self, sums: Tensor) -> Tensor:
-        """(B, E) the sums that the window before left."""
         return sums
 
-    def read(
-        self, tokens: Tensor, packing: Packing, carried: Mapping[str, Tensor] | None, *, need_weights: bool
-    ) -> Read:
+    def read(self, tokens: Tensor, packing: Packing, carried: Any, *, need_weights: bool) -> Read:
         x, real = packing.unpack(self.embedding(tokens)), packing.numbers() > 0
         total = x.new_zeros(packing.shape[0], 32) if carried is None else self.remembered(carried["sum"])
         states = [x.new_zeros(0, 32)]
