@@ -13,7 +13,7 @@
 # %% [markdown]
 # # The zoo in ten minutes
 #
-# Nine small trained networks come along with attention-zoo, one for each task. This page gives each of them an input
+# Ten small trained networks come along with attention-zoo, one for each task. This page gives each of them an input
 # and draws what it looked at. Nothing is trained and nothing is downloaded. Change the inputs and run the cells again.
 #
 # The networks learned from small generated worlds, so that they know few words. They show how attention works; for real
@@ -27,6 +27,7 @@ import numpy as np
 from IPython.display import HTML
 
 import zoo
+from zoo.data.language.encoding import WholeText
 from zoo.visualize import view_of
 
 # %% [markdown]
@@ -89,6 +90,26 @@ for sentence in review.sentences:
 translator = zoo.load("transformer")
 (translation,) = translator(["eine frau liest ein buch im garten."])
 picture(translator, translation)
+
+# %% [markdown]
+# ## Writing: what comes next?
+#
+# A language model of LSTMs (Zaremba et al. 2014) predicts each word from all words before it, and writes by drawing words
+# from its predictions. It has learned that *geese* are several, also where other animals stand between them and their
+# verb.
+
+# %%
+writer = zoo.load("rnn_lm")
+(continued,) = writer(["the geese that"])
+print(continued.whole)
+
+# %% [markdown]
+# It also says how much each word of a text surprises it: the darker, the less probable. Of *follow* and *follows*, it
+# expects the form that agrees with the geese.
+
+# %%
+(scored,) = writer([WholeText("the geese near the brave captain follows my baker")])
+picture(writer, scored)
 
 # %% [markdown]
 # ## Questions: two facts, three looks
@@ -205,7 +226,7 @@ HTML(f'<iframe srcdoc="{html.escape(page)}" width="100%" height="620" style="bor
 # %% [markdown]
 # ## Where to read on
 #
-# These are nine of the networks. All of them are files that you can read beside their papers:
+# These are ten of the networks. All of them are files that you can read beside their papers:
 
 # %%
 print(", ".join(zoo.list_models()))
