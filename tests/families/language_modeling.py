@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from zoo.data.language.batch import LanguageSpec, StreamBatch
 
 
 class Streams(Writing):
-    task_class = "zoo.tasks.LanguageModeling"
+    task_class = "zoo.tasks.language_modeling.LanguageModeling"
     spec = LanguageSpec(vocabulary_size=11)
     grids: ClassVar[dict[str, str]] = {"target": "target_mask"}
     singles = ("index",)
@@ -33,6 +33,9 @@ class Streams(Writing):
         first = torch.ones(len(batch), 1, dtype=torch.bool)
         prompt, mask = torch.cat([first.long() - 1, batch.target], 1), torch.cat([first, batch.target_mask], 1)
         return StreamBatch(prompt=prompt, prompt_mask=mask)
+
+    def terms(self, attends: bool) -> dict[str, Any]:
+        return {"decoding": {"_target_": "zoo.decoding.Greedy"}}
 
     def windows(self, batch: StreamBatch, at: int) -> tuple[StreamBatch, StreamBatch]:
         """The first `at` tokens of each row, and the rest of it."""
