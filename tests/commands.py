@@ -23,7 +23,9 @@ from zoo.cli import parser
 from zoo.commands import predict
 from zoo.run import search_path
 from zoo.run.check import check
+from zoo.run.checkpoint import load
 from zoo.run.compose import compose
+from zoo.run.weights import included
 from zoo.visualize.view import View, view_of
 
 PROGRAMS = {"cd", "export", "git", "mypy", "pip", "pre-commit", "pytest", "ruff", "sbatch", "source", "tensorboard"}
@@ -171,7 +173,10 @@ def zoo_problem(words: list[str]) -> str | None:
 
 
 def _view(checkpoint: str) -> View | None:
-    """The view of a run's task, found from its folder logs/<model>_<data>/<time>; None for another path."""
+    """The view of an included network, or of a run's task, found from its folder logs/<model>_<data>/<time>; None for
+    another path."""
+    if checkpoint in included():
+        return view_of(load(checkpoint).task)
     parts = Path(checkpoint).parts
     if parts[0] != "logs":
         return None

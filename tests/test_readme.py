@@ -172,7 +172,7 @@ def test_the_readme_lists_the_networks_of_each_task_beside_its_guide() -> None:
     named = {path.stem: set[str]() for path in GUIDES.glob("*.md")}
     for row in rows:
         for task in re.findall(r"\(docs/guides/(\w+)\.md\)", row):
-            named[task] = set(re.findall(r"\[\w+\]\(zoo/models/(\w+)\.py\)", row))
+            named[task] = set(re.findall(r"\[(\w+)\]\(zoo/models/\w+\.py\)", row))
     assert set(named) == {path.stem for path in (ROOT / "conf" / "task").glob("[!_]*.yaml")}, "a guide for each task"
     assert named == {task: set(models_for((task,))) for task in named}
 

@@ -234,7 +234,7 @@ def test_weights_of_a_position_sum_to_one_and_the_cost_is_its_steps_and_the_rest
     torch.manual_seed(0)
     packing = Packing.of(torch.ones(2, 3, dtype=torch.bool))
     for bias, mean_step, cost in ((0.0, 1.5, 2.5), (-math.log(3), 2.5, 4.25)):
-        pondering = model(halting_bias=bias).reader.pondering
+        pondering = model().reader.pondering
         nn.init.zeros_(pondering.unit.weight)
         nn.init.constant_(pondering.unit.bias, bias)
         zeros = torch.zeros(6, 8, dtype=DOUBLE)

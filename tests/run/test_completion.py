@@ -94,7 +94,7 @@ complete() { echo "$@"; }
 answer() { COMP_LINE="$1"; COMP_POINT=${#1}; _zoo zoo; echo "$1 -> ${COMPREPLY[*]}"; }
 answer "zoo tr"
 answer "zoo train model=luo"
-answer "zoo train data=babi model=memn"
+answer "zoo train data=babi model=kv"
 answer "zoo train mod"
 answer "zoo compare log"
 """
@@ -103,7 +103,7 @@ answer "zoo compare log"
     assert done.stdout.splitlines() == [
         "zoo tr -> train",
         "zoo train model=luo -> luong",
-        "zoo train data=babi model=memn -> memn2n",
+        "zoo train data=babi model=kv -> kv_memnn",
         "zoo train mod -> model=",
         "zoo compare log -> ",
     ], done.stderr

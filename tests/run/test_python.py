@@ -72,6 +72,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "captioning": {"channels": 3, "height": 64, "width": 64, "target_size": 20, "longest_target": 5},
     "classification": FACTS,
     "cloze": {"vocabulary_size": 20, "blank": 2},
+    "language_modeling": {"vocabulary_size": 20},
     "pointing": {"width": 2, "longest": 5, "longest_target": 6, "goal": "hull"},
     "translation": {"source_size": 20, "target_size": 20, "longest_source": 5, "longest_target": 5},
     "tree_classification": {**FACTS, "arity": 2, "binary": True, "words_inside": False},

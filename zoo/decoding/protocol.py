@@ -97,7 +97,7 @@ def listening(hear: Hear) -> Iterator[None]:
 
 
 def say(tokens: Tensor) -> None:
-    """Let whoever listens hear the tokens (B, K) of a step."""
+    """Give the tokens (B, K) of a step to the listener, if there is one."""
     if (hear := _hear.get()) is not None:
         hear(tokens)
 

@@ -26,6 +26,7 @@ from zoo.precision import precise
 Halting = Literal["accumulated", "interpolated", "published", "none"]
 """The rule by which states h^t of the weights w^t become the output: `accumulated`: output + w^t h^t; `interpolated`:
 w^t h^t + (1 - w^t) output; `published`: w^t h^t + output - w^t; `none`: the state after all steps."""
+BIAS = 1.0  # The first bias of the unit: p = 0.73, so that every state takes two steps at first
 EPSILON = 0.01  # A state halts at a sum above 1 - EPSILON
 
 Think = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -84,8 +85,8 @@ def put(x: Tensor | None, rows: Tensor | None, new: Tensor) -> Tensor:
 class Pondering(nn.Module):
     """Applies a function again and again to many states; each halts by a unit that reads it."""
 
-    def __init__(self, dim: Count, *, steps: Count, halting: Halting, bias: float) -> None:
-        """For states of D = `dim` numbers, which is even, and at most `steps` steps. `bias` is the first b of the unit.
+    def __init__(self, dim: Count, *, steps: Count, halting: Halting) -> None:
+        """For states of D = `dim` numbers, which is even, and at most `steps` steps.
 
         With the rule `none` there is no unit, and all states take all steps.
         """
@@ -94,7 +95,7 @@ class Pondering(nn.Module):
         self.unit = None if halting == "none" else Linear(dim, 1)
         if self.unit is not None:  # so all positions take equally many steps at first
             nn.init.zeros_(self.unit.weight)
-            nn.init.constant_(self.unit.bias, bias)
+            nn.init.constant_(self.unit.bias, BIAS)
 
     def time(self, steps: range, like: Tensor) -> Tensor:
         """The signals of time (steps, D); the first step has number 0 here and time 1 in the paper."""

@@ -122,10 +122,9 @@ def ponder_cost(thought: Thought, packing: Packing) -> Tensor:
 class UniversalTransformer(TransformerDecoder):
     """Encoder and decoder that repeat one block each; every position decides how often.
 
-    `steps` is the number of steps, the largest one unless `halting` is none. `halting_bias` is the first bias b of the
-    halting units, and `ponder_weight` the weight of the ponder cost of each side. In training the first position of a
-    batch has a random number up to `random_start`, so that longer sequences have known numbers. `norm` = post (the
-    paper's) | pre. `tied` as in `Transformer`.
+    `steps` is the number of steps, the largest one unless `halting` is none. `ponder_weight` is the weight of the
+    ponder cost of each side. In training the first position of a batch has a random number up to `random_start`, so
+    that longer sequences have known numbers. `norm` = post (the paper's) | pre. `tied` as in `Transformer`.
 
     Raises ValueError for `tied=all` without a shared vocabulary, and for an odd width, or one that the number of heads
     does not divide.
@@ -147,7 +146,6 @@ class UniversalTransformer(TransformerDecoder):
         norm: Norm = "post",
         tied: Tied = "none",
         halting: Halting = "accumulated",
-        halting_bias: float = 1.0,
         ponder_weight: NonNegative = 0.01,
         random_start: Natural = 0,
     ) -> None:
@@ -162,7 +160,7 @@ class UniversalTransformer(TransformerDecoder):
         self.reader, self.writer = (
             Recurrence(
                 Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=cross),
-                Pondering(hidden_dim, steps=steps, halting=halting, bias=halting_bias),
+                Pondering(hidden_dim, steps=steps, halting=halting),
             )
             for cross in (False, True)
         )
@@ -294,7 +292,6 @@ class UniversalTransformerEncoder(Network):
         inner_dropout: Share = 0.0,
         norm: Norm = "post",
         halting: Halting = "accumulated",
-        halting_bias: float = 1.0,
         ponder_weight: NonNegative = 0.01,
     ) -> None:
         super().__init__()
@@ -302,7 +299,7 @@ class UniversalTransformerEncoder(Network):
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
         self.places = nn.Parameter(torch.ones(max(1, spec.longest_sentence), hidden_dim))
         block = Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=False)
-        self.reader = Recurrence(block, Pondering(hidden_dim, steps=steps, halting=halting, bias=halting_bias))
+        self.reader = Recurrence(block, Pondering(hidden_dim, steps=steps, halting=halting))
         self.norm, self.dropout = end_norm(norm, hidden_dim), nn.Dropout(dropout)
         self.answer = nn.Linear(hidden_dim, spec.vocabulary_size)
 

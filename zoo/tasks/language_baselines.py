@@ -72,7 +72,7 @@ def _with_rivals(model: KneserNey, ids: Ids, verbs: Ids, rival: Ids, line_end: i
     """(V,) log p of the rival of each verb, at its place."""
     other = np.empty(len(verbs))
     pending = np.arange(len(verbs))
-    while len(pending):  # a line has several verbs, of which one at a time is replaced
+    while len(pending):  # a line has several verbs, and one at a time is replaced
         lines = np.cumsum(ids == line_end)[verbs[pending]]
         _, first = np.unique(lines, return_index=True)
         now = pending[first]
