@@ -95,8 +95,8 @@ picture(translator, translation)
 # ## Writing: what comes next?
 #
 # A language model of LSTMs (Zaremba et al. 2014) predicts each word from all words before it, and writes by drawing
-# words from its predictions. It has learned that *geese* are several, also where other animals are between them and their
-# verb.
+# words from its predictions. It has learned that *geese* are several, also where other animals are between them and
+# their verb.
 
 # %%
 writer = zoo.load("rnn_lm")
