@@ -67,7 +67,7 @@ class BestCheckpoint(ModelCheckpoint):
             return
         if previous != here and not here.exists():
             here.parent.mkdir(parents=True, exist_ok=True)
-            temporary = here.with_name(f".{here.name}.tmp")
+            temporary = here.with_name(f".{here.name}.{os.getpid()}.tmp")  # every rank copies
             shutil.copyfile(previous, temporary)
             temporary.replace(here)
         score = state_dict["best_model_score"]
