@@ -88,7 +88,7 @@ class Pondering(nn.Module):
     def __init__(self, dim: Count, *, steps: Count, halting: Halting) -> None:
         """For states of D = `dim` numbers, which is even, and at most `steps` steps.
 
-        With the rule `none` there is no unit, and all states take all steps.
+        With the rule `none` every state takes `steps` steps, and no unit is built.
         """
         super().__init__()
         self.signal, self.steps, self.rule = SinusoidalPositions(dim), steps, halting

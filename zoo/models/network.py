@@ -147,8 +147,8 @@ class StreamNetwork(WritingNetwork):
 
 
 def prompts(batch: Any) -> tuple[Tensor, Packing, Tensor | None]:
-    """The tokens (N,) of prompts that are read before decoding, their packing (B, P), and the first token (B,) that
-    decoding reads; None if there are no prompts."""
+    """The tokens (N,) of prompts that are read before decoding, their packing (B, P), and the last token of each prompt
+    (B,), which decoding reads first. A batch without prompts has None in its place."""
     if batch.prompt is None:
         mask = torch.zeros(len(batch), 0, dtype=torch.bool, device=batch.index.device)
         return mask.flatten().long(), Packing.of(mask), None

@@ -7,7 +7,8 @@ Equations: those in the header of `transformer`, whose layers run here without a
 self-attention section 3.2.3, feed-forward nets (2), embeddings 3.4, positions 3.5.
 
 What differs from the paper:
-- There is no source, as in Liu et al. 2018 (https://arxiv.org/abs/1801.10198, T-D). Each token predicts the next one.
+- The decoder reads only the text that it continues, as T-D of Liu et al. 2018 does (https://arxiv.org/abs/1801.10198).
+  Each token predicts the next one.
 - Biases, `norm`, `positions`, `inner_dropout` and the initial weights are those of `transformer`. `tied`: the
   vocabulary layer and the embedding are one matrix.
 - A text may be longer than the context of w tokens (`window`). Token p < w sees all tokens before it. When the context
@@ -228,7 +229,8 @@ class Segments(NamedTuple):
 
     @classmethod
     def of(cls, words: Tensor, before: Tensor, window: int) -> "Segments":
-        """The segments of texts (B, w - 1 + T) with -1 where there is no token. Those `before` are the first w - 1."""
+        """The segments of texts `words` (B, w - 1 + T), whose first w - 1 columns are `before`. A column without a token
+        holds -1."""
         count = (words >= 0).sum(1)
         begin = (before < 0).sum(1)
         number = 1 + int(segment(count.max() - 1, window)) if len(words) else 1

@@ -7,6 +7,7 @@ and test leave out nothing: all N - 1 tokens after the first are predicted once.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -114,9 +115,9 @@ class Columns(Order):
             own = range(self.rank, len(batch), self.world_size)
             yield [Window(number * self.columns + column, *batch[column]) for column in own]
 
+    @abstractmethod
     def rows(self) -> Iterator[list[tuple[int, int]]]:
         """The start and the length of the window of each column, batch by batch."""
-        raise NotImplementedError
 
 
 class TrainingColumns(Columns):
