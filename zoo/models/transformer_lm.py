@@ -229,8 +229,8 @@ class Segments(NamedTuple):
 
     @classmethod
     def of(cls, words: Tensor, before: Tensor, window: int) -> "Segments":
-        """The segments of texts `words` (B, w - 1 + T), whose first w - 1 columns are `before`. A column without a token
-        holds -1."""
+        """The segments of texts `words` (B, w - 1 + T). Their first w - 1 columns are `before`, and a column without a
+        token holds -1."""
         count = (words >= 0).sum(1)
         begin = (before < 0).sum(1)
         number = 1 + int(segment(count.max() - 1, window)) if len(words) else 1
