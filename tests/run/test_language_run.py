@@ -152,6 +152,29 @@ def test_a_long_text_is_scored_in_windows_that_carry_the_state(finished, monkeyp
     assert cut.bits == pytest.approx(whole.bits, rel=1e-6)
 
 
+def test_a_text_of_ones_own_without_known_subjects_has_no_agreement_and_no_warning(tmp_path, recwarn):
+    (tmp_path / "own.txt").write_text("one two three\n" * 300)
+    assert launch([*TINY, "data.path=own.txt", "trainer.max_epochs=1", "hydra.run.dir=run"], tmp_path) == 0
+    assert not any("agreement" in name for name in result(tmp_path / "run")["metrics"])
+    assert not any("GroupMeans" in str(one.message) for one in recwarn)
+
+
+@pytest.mark.parametrize("way", [["--tokens", 5], ["--temperature", 2], ["--greedy"], ["--nbest", 2]])
+def test_a_text_is_scored_or_continued(say, capsys, tmp_path, way):
+    (tmp_path / "a.txt").write_text("the geese\n")
+    with pytest.raises(SystemExit):
+        say("--score", "a.txt", *way)
+    option = "--beam" if way[0] == "--nbest" else way[0]
+    assert f"--score and {option}: a text is scored as it is; leave {option} out" in capsys.readouterr().err
+
+
+def test_a_text_to_score_in_another_encoding_is_named_without_a_key_that_predict_does_not_have(say, capsys, tmp_path):
+    (tmp_path / "a.txt").write_bytes("Straße\n".encode("cp1252") * 9)
+    with pytest.raises(SystemExit):
+        say("--score", "a.txt")
+    assert "probably cp1252: save it as UTF-8" in capsys.readouterr().err
+
+
 def test_ways_that_exclude_each_other(say, capsys):
     with pytest.raises(SystemExit):
         say("the", "--greedy", "--top-k", 3)

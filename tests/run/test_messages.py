@@ -188,6 +188,12 @@ model=show_attend_tell data=scenes objective=reinforce_tour -> objective.reward:
 model=rntn data=sick -> data.parse=dependency: these trees have a word at every node
 model=pointer_net data=convex_hull data.size=100000000 -> a batch of 128 sets
 model=pointer_net data=convex_hull data.size=100000000 -> takes 102 GB
+[model=rnn_lm data=text]
+model=transformer_lm data.window.length=20 -> model.window=35 is longer than data.window.length=20: no training window
+model=transformer_lm model.window=64 -> set model.window=35, or data.window.length=64
+optimizer=nt_asgd callbacks=[default,averaging] -> callbacks.averaging: NTASGD averages the weights itself
++trainer.max_steps=10 -> +trainer.max_steps: the key exists already; use trainer.max_steps=... without the +
+[]
 model=pointer_net data=convex_hull data.size=[50,5] -> expected [least, most], so [5, 50]: th
 """
 """Overrides, and a part of the error line that they cause. @ is the last override; the words in [...] are added to the

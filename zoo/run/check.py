@@ -64,6 +64,7 @@ def check(cfg: DictConfig) -> None:
     fit.check_monitors(cfg, task)
     fit.check_model_and_data(cfg, task)
     task.check(cfg, class_of(cfg.model, "model"))
+    fit.check_averages(cfg)
     fit.check_size_of_model(cfg)
     fit.check_parts_of_model(cfg)
     fit.check_size_of_sample(cfg)

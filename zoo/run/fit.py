@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from lightning.pytorch.callbacks import WeightAveraging
 from omegaconf import DictConfig
 from torch import nn
 
@@ -95,6 +96,17 @@ def check_data_and_task(data: Any, task: type[Task]) -> None:
             f"task={task.name} and {name} do not fit: the data are for {', '.join(data.tasks)}; remove task=..., "
             "since the data choose their task"
         )
+
+
+def check_averages(cfg: DictConfig) -> None:
+    """Raise ConfigError where the optimiser and a callback would both average the weights."""
+    optimizer = class_of(cfg.optimizer, "optimizer")
+    for key, node in parts_of(cfg.callbacks, "callbacks"):
+        if hasattr(optimizer, "show") and issubclass(class_of(node, key), WeightAveraging):
+            raise ConfigError(
+                f"{key}: {optimizer.__name__} averages the weights itself, and an average of averages would be tested; "
+                f"remove {key.removeprefix('callbacks.')} from callbacks=..., or choose another optimizer"
+            )
 
 
 def check_size_of_model(cfg: DictConfig) -> None:

@@ -148,6 +148,8 @@ def _composition(error: ConfigCompositionException, overrides: list[str]) -> str
             return _in_quotes([words])
         return f"error: {words}: several values; for one run per value use -m {words}; for a list '{key}=[{values}]'"
     reason = str(cause if cause is not None else error).splitlines()[0]
+    if there := re.match(r"Could not append to config\. An item is already at '([^']+)'", reason):
+        return f"error: +{there[1]}: the key exists already; use {there[1]}=... without the +"
     where = re.match(r"Error merging override (.*)", str(error), re.DOTALL)
     return f"error: {where[1] if where else 'configuration'}: {reason}"
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from zoo.data.language.batch import StreamBatch
+from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall, Bits, Perplexity, Share, TokenLoss
 from zoo.metrics.ratios import GroupMeans
 from zoo.models.output import Output
@@ -53,6 +54,18 @@ class LanguageModeling(LanguageModelingPredictions, Task):
     def __init__(self, *, decoding: dict[str, Any], baselines: bool = False, **rest: Unpack[TaskArguments]) -> None:
         """`decoding`, a plain dict with a `_target_`, is how `zoo predict` continues a text."""
         super().__init__(**rest)
+
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        """Raises ConfigError for a context that is longer than the windows of training, which would leave its last
+        positions untrained. A network that carries its state through training may have any."""
+        super().check(cfg, model)
+        context, length = cfg.model.get("window"), (cfg.data.get("window") or {}).get("length")
+        if cfg.train and model.carries is not True and context and length and context > length:
+            raise ConfigError(
+                f"model.window={context} is longer than data.window.length={length}: no training window reaches the "
+                f"positions after {length}; set model.window={length}, or data.window.length={context}"
+            )
 
     @property
     def perplexity(self) -> str:
@@ -129,8 +142,9 @@ class LanguageModeling(LanguageModelingPredictions, Task):
 
     def on_test_epoch_end(self) -> None:
         super().on_test_epoch_end()
-        means = self.group_means("test", ["agreement_by_distance"])["agreement_by_distance"]
-        self.log_defined({f"test/agreement_{far}": value for far, value in enumerate(means)})
+        if self.test_metrics["agreement_by_distance"].update_called:  # not if the subjects of verbs are unknown
+            means = self.group_means("test", ["agreement_by_distance"])["agreement_by_distance"]
+            self.log_defined({f"test/agreement_{far}": value for far, value in enumerate(means)})
 
 
 def nats(output: Output, batch: StreamBatch) -> Tensor:

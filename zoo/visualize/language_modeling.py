@@ -57,6 +57,8 @@ class LanguageModelingView(View):
         drawn = {name: value for name in SAMPLING if (value := getattr(options, name, None)) is not None}
         ways = {"--greedy": options.greedy, "--beam": searching, f"--{next(iter(drawn), '')}": bool(drawn)}
         asked = [name.replace("_", "-") for name, given in ways.items() if given]
+        if options.score is not None and (writing := [*asked, *["--tokens"] * (options.tokens is not None)]):
+            raise ConfigError(f"--score and {writing[0]}: a text is scored as it is; leave {writing[0]} out")
         if len(asked) > 1:
             raise ConfigError(f"{asked[0]} and {asked[1]}: a text is continued in one way; leave one of them out")
         predictor.task.seed = options.seed
@@ -74,7 +76,7 @@ class LanguageModelingView(View):
         if words or file is not None:
             raise ConfigError("--score FILE takes the whole text from its file; leave the other texts out")
         with reading(self.score):
-            return [WholeText("".join(decoded(self.score, UTF8)))]
+            return [WholeText("".join(decoded(self.score, UTF8, has_key=False)))]
 
     def row(self, prediction: Any) -> list[Any]:
         if isinstance(prediction, ScoredText):

@@ -125,12 +125,16 @@ def test_tiny_shakespeare_is_cut_as_in_nanogpt(shared_data):
 
 
 def test_errors_come_before_training(tmp_path):
-    def prepared(text, **options):
-        (tmp_path / "a.txt").write_bytes(text)
+    def prepared(content, **options):
+        (tmp_path / "a.txt").write_bytes(content)
         return ready(Text(path=str(tmp_path / "a.txt"), **options))
 
     with pytest.raises(DataError, match=r"a.txt: the file is empty"):
         prepared(b"")
+    with pytest.raises(DataError, match=r"a.txt: the training text is blank"):
+        prepared(b"\n \n" * 50)
+    with pytest.raises(DataError, match=r"a.txt: no token occurs 9 times .*minimum_frequency=1 keeps every token"):
+        prepared("".join(LINES[:3]).encode(), text={"minimum_frequency": 9})
     with pytest.raises(DataError, match=r"a.txt: not UTF-8: byte 0xe9 at offset 3"):
         prepared(b"caf\xe9 " * 99)
     with pytest.raises(ConfigError, match=r"80 training tokens in 64 columns .* a window needs 36"):

@@ -93,9 +93,11 @@ def test_resuming_skips_the_batches_that_are_done():
 
 
 def test_too_short_a_text_is_one_line():
-    expected = "100 training tokens in 20 columns .* are 5 a column, and a window needs 36 .* at most 2 columns"
+    expected = "100 training tokens in 20 columns .*: 5 in each, but a window needs 36 .*, or at most 2 columns"
     with pytest.raises(ConfigError, match=expected):
         TrainingColumns(100, 20, windows(35))
+    with pytest.raises(ConfigError, match=r"a window needs 36 .*; use a longer text, a smaller window$"):
+        TrainingColumns(30, 1, windows(35))  # too short for any number of columns
     with pytest.raises(ConfigError, match="1 column of a text cannot be shared by 2 processes"):
         EvaluatedColumns(100, 1, 35, rank=0, world_size=2)
 

@@ -107,10 +107,9 @@ class LanguageEncoder(Encoder):
         least, size = options.minimum_frequency, options.vocabulary_size
         self.vocabulary = Vocabulary.of_counts(counts, least, options.special, size)
         if not self.vocabulary.state():
-            raise DataError(
-                f"{where}: no token occurs {least} times in the training text; data.text.minimum_frequency=1 keeps "
-                "every token"
-            )
+            blank = "the training text is blank; use another text"
+            rare = f"no token occurs {least} times in training; data.text.minimum_frequency=1 keeps every token"
+            raise DataError(f"{where}: {rare if counts else blank}")
 
     def inherit(self, other: LanguageEncoder) -> None:
         """Put the words of another encoder first, with the ids that they have there."""

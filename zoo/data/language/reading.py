@@ -16,9 +16,9 @@ from zoo.errors import DataError
 PIECE = 2**20  # Bytes that are read at once
 
 
-def decoded(path: Path, encoding: str) -> Iterator[str]:
+def decoded(path: Path, encoding: str, *, has_key: bool = True) -> Iterator[str]:
     """The text of a file, also of a .gz, in pieces. Line ends become line feeds. Raises DataError, with the place of
-    the first wrong byte, where the file has another encoding."""
+    the first wrong byte, where the file has another encoding. `has_key`: a key can set the encoding."""
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == UTF8 else encoding)()
     done, held = 0, ""
     for piece in chain(raw(path), [b""]):
@@ -28,7 +28,8 @@ def decoded(path: Path, encoding: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             byte = f"byte 0x{error.object[error.start]:02x} at offset {done - begun + error.start:,}"
             with open_binary(path) as file:
-                raise DataError(f"{path}: not {encoding.upper()}: {byte}; {advice(file.read(SAMPLE))}") from None
+                todo = advice(file.read(SAMPLE), has_key)
+            raise DataError(f"{path}: not {encoding.upper()}: {byte}; {todo}") from None
         done += len(piece)
         held = "\r" if text.endswith("\r") and piece else ""  # the next piece may begin with its line feed
         yield text.removesuffix(held).replace("\r\n", "\n").replace("\r", "\n")

@@ -135,10 +135,11 @@ class TrainingColumns(Columns):
         self._count = max(0, self.column - 1) // window.length
         if not self._count:
             needed = window.length + 1
+            fewer = f", or at most {some(size // needed, 'column')}" if size >= needed else ""
             raise ConfigError(
-                f"{size:,} training tokens in {columns} columns (data.loader.batch_size) are {self.column} a column, "
-                f"and a window needs {needed} (data.window.length, and the token after it); use a longer text, a "
-                f"smaller window, or at most {max(1, size // needed)} columns"
+                f"{size:,} training tokens in {some(columns, 'column')} (data.loader.batch_size): {self.column} in "
+                f"each, but a window needs {needed} (data.window.length, and the token after it); use a longer text, a "
+                f"smaller window{fewer}"
             )
 
     def __len__(self) -> int:
@@ -155,8 +156,8 @@ class TrainingColumns(Columns):
         windows = f"{self._count:,} windows of {'about ' * self.random}{self.window.length}"
         after, rest = self.left_out
         return (
-            f"train: {self.columns} columns of {self.column:,} {unit}, {windows}; left out {after:,} after the last "
-            f"column, {rest:,} after the last windows"
+            f"train: {some(self.columns, 'column')} of {self.column:,} {unit}, {windows}; left out {after:,} after the "
+            f"last column, {rest:,} after the last windows"
         )
 
     @property
