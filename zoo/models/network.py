@@ -80,6 +80,8 @@ class StreamNetwork(WritingNetwork):
     """
 
     carries = True
+    context: int | None = None
+    """The most tokens from which the next one is predicted; None: all tokens before it."""
     vocabulary: nn.Module
 
     @abstractmethod

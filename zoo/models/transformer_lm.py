@@ -70,6 +70,7 @@ class TransformerLanguageModel(StreamNetwork):
     ) -> None:
         super().__init__()
         self.dim, self.window = hidden_dim, window
+        self.context = window
         self.embedding = TokenEmbedding(spec.vocabulary_size, hidden_dim)
         self.positions = positions_called(positions, window, hidden_dim)
         self.layers = nn.ModuleList(

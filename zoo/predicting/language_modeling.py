@@ -53,6 +53,7 @@ class ScoredText(Prediction):
 
     tokens: tuple[str, ...]
     bits: tuple[float, ...]
+    context: int | None = None  # The most tokens from which each one was predicted; None: all before it
     unknown: tuple[int, ...] = ()  # Positions of tokens that are not in the vocabulary
     attention: tuple[tuple[float, ...], ...] | None = None
     """(T, S) weights on the tokens that were read when each one was predicted, the mean of layers and heads; None where
@@ -185,6 +186,7 @@ class LanguageModelingPredictions(WritingPredictions):
         return ScoredText(
             tokens=tuple(self.encoder.shown(target.tolist())),
             bits=tuple(torch.cat(bits).tolist()) if bits else (),
+            context=getattr(self.network, "context", None),
             unknown=tuple(place for place, token in enumerate(target.tolist()) if self.encoder.is_unknown(token)),
             attention=rows,
             read=() if rows is None else tuple(self.encoder.shown(read.tolist())),
@@ -206,6 +208,7 @@ class LanguageModelingPredictions(WritingPredictions):
             scored = ScoredText(
                 tokens=tokens,
                 bits=tuple((nats[b, :length] / log(2)).tolist()),
+                context=getattr(self.network, "context", None),
                 attention=None if inside is None else tuple(map(tuple, inside.tolist())),
                 read=() if inside is None else read,
             )
