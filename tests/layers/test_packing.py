@@ -157,3 +157,12 @@ def test_cells_are_laid_out_for_each_caption_of_their_image():
     assert torch.equal(laid_out, torch.stack([cells[1], cells[0], cells[1]]))
     (gradient,) = torch.autograd.grad(laid_out.sum(), cells)
     assert torch.equal(gradient[:, 0, 0], torch.tensor([1.0, 2.0]))  # as many as there are captions
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_the_packing_of_one_step_is_that_of_its_mask(rows):
+    mask = torch.ones(rows, 1, dtype=torch.bool)
+    short, long = Packing.of_one_step(rows, mask.device), Packing.of(mask)
+    assert (short.shape, short.batch_sizes) == (long.shape, long.batch_sizes)
+    for name in ("cell", "row", "flip", "order", "last"):
+        assert torch.equal(getattr(short, name), getattr(long, name)), name

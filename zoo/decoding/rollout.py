@@ -108,6 +108,8 @@ class Writing(Decoding):
             def everywhere(values: Tensor, rows: Tensor = rows, over: Tensor = over) -> Tensor:
                 """Values of the examples still in the batch -> those of all B, 0 where a sequence is over."""
                 values = values.masked_fill(over.view(*over.shape, *[1] * (values.dim() - 2)), 0)
+                if len(rows) == count:
+                    return values
                 return values.new_zeros(count, *values.shape[1:]).index_copy(0, rows, values)
 
             ids = torch.full((count, samples), specials.padding, device=device).index_copy(0, rows, tokens)

@@ -85,7 +85,10 @@ class PackedRNN(nn.RNNBase, ABC):
             return self._scanned(x if at is None else x.index_select(0, at), packing, states, context)
         start = tuple(self._sorted(state, x, packing) for state in states or (None,) * (1 + (self.mode == "LSTM")))
         library = self.kernel == "torch" or (self.kernel == "auto" and x.device.type != "cpu" and self.known_to_torch)
-        if self.fast_grid and self.kernel != "loop" and at is None and not self.bidirectional and is_grid(x, packing):
+        one_step = len(packing.batch_sizes) == 1 and at is None and context is None and not self.bidirectional
+        if one_step and not library and self.kernel == "auto" and not torch.is_grad_enabled():
+            output, final = self._step(x, start)  # the other kernels pack their weights anew
+        elif self.fast_grid and self.kernel != "loop" and at is None and not self.bidirectional and is_grid(x, packing):
             weights = [self._of_layer(layer) for layer in range(self.num_layers)]
             between = self.dropout if self.training else 0.0
             output, final = run_grid(self.mode.lower(), x, packing, start, weights, between)

@@ -87,6 +87,7 @@ class GCNN(StreamNetwork):
         super().__init__()
         keep, size = 1 - dropout, spec.vocabulary_size
         sizes = self.sizes = _sizes(layers, hidden_dim, kernel_size)
+        self.context = 1 + sum(kernel - 1 for _, kernel, _ in sizes)  # R
         self.dropout = nn.Dropout(dropout)
         self.embedding = TokenEmbedding(size, embedding_dim)
         self.inward = WeightNormLinear(embedding_dim, sizes[0][0], gain=keep)

@@ -50,6 +50,7 @@ class MemN2NLanguageModel(StreamNetwork):
     ) -> None:
         super().__init__()
         self.hops, self.memory_size = hops, memory_size
+        self.context = memory_size
         self.matched, self.returned = (TokenEmbedding(spec.vocabulary_size, embedding_dim) for _ in range(2))  # A, C
         self.matched_time, self.returned_time = (
             nn.Parameter(torch.empty(memory_size, embedding_dim)) for _ in range(2)

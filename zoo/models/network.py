@@ -80,6 +80,8 @@ class StreamNetwork(WritingNetwork):
     """
 
     carries = True
+    context: int | None = None
+    """The most tokens from which the next one is predicted; None: all tokens before it."""
     vocabulary: nn.Module
 
     @abstractmethod
@@ -139,7 +141,7 @@ class StreamNetwork(WritingNetwork):
         rows, count = tokens.shape[:2]
         carried = {name: part.flatten(0, 1) for name, part in state.hypotheses.items()}
         flat = tokens.flatten(0, 1)
-        packing = Packing.of(torch.ones(flat.shape[0], 1, dtype=torch.bool, device=tokens.device))
+        packing = Packing.of_one_step(flat.shape[0], tokens.device)
         read = self.read(flat, packing, carried, need_weights=False)
         after = {name: part.view(rows, count, *part.shape[1:]) for name, part in read.carried.items()}
         log_probs = log_probabilities(self.scores(read.states))

@@ -161,6 +161,15 @@ def initialise(vocabulary: nn.Linear, tables: Sequence[nn.Module]) -> None:
             nn.init.normal_(table.weight, 0.0, vocabulary.in_features**-0.5)
 
 
+def word_tables(spec: PairSpec, dim: int, tied: Tied) -> tuple[TokenEmbedding, TokenEmbedding]:
+    """The embeddings of target and source words, the same one with `tied=all`. Raises ValueError for `tied=all` without
+    a shared vocabulary."""
+    if tied == "all" and not spec.shared:
+        raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
+    target = TokenEmbedding(spec.target_size, dim)
+    return target, target if tied == "all" else TokenEmbedding(spec.source_size, dim)
+
+
 class TransformerDecoder(WritingNetwork):
     """The decoder, which attends to the `Annotations` of any source.
 
@@ -315,13 +324,10 @@ class Transformer(TransformerDecoder):
         neighbourhood: Count | None = None,
     ) -> None:
         super().__init__()
-        if tied == "all" and not spec.shared:
-            raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
         self.dim, self.neighbourhood = hidden_dim, neighbourhood
         if neighbourhood is not None:
             self.not_exported = f"keeps the last {neighbourhood // 2 + 1} tokens, fewer at the first steps"
-        self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
-        self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
+        self.target_embedding, self.source_embedding = word_tables(spec, hidden_dim, tied)
         self.source_positions, self.target_positions = (
             positions_called(positions, longest, hidden_dim) for longest in (spec.longest_source, spec.longest_target)
         )

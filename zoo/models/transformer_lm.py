@@ -19,12 +19,12 @@ What differs from the paper:
 - Training reads each window of the data as a text of its own. Validation, test and predictions carry the context.
 
 Notation: B columns, K hypotheses, T tokens of a window, N tokens of all columns, V vocabulary, D hidden_dim, H heads, w
-window, n tokens in the history, R rows of a grid, G segments of a column.
+window, n tokens in the history, R rows of a grid.
 """
 
 from collections.abc import Mapping
-from math import sqrt
-from typing import Any, NamedTuple
+from math import prod, sqrt
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -38,7 +38,7 @@ from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.linear import Linear
 from zoo.models.network import Read, StreamNetwork, prompts
-from zoo.models.transformer import Layer, Norm, attend_among, attend_on, end_norm, initialise, real_rows
+from zoo.models.transformer import Layer, Norm, attend_on, end_norm, initialise, real_rows
 
 
 class TransformerLanguageModel(StreamNetwork):
@@ -70,6 +70,7 @@ class TransformerLanguageModel(StreamNetwork):
     ) -> None:
         super().__init__()
         self.dim, self.window = hidden_dim, window
+        self.context = window
         self.embedding = TokenEmbedding(spec.vocabulary_size, hidden_dim)
         self.positions = positions_called(positions, window, hidden_dim)
         self.layers = nn.ModuleList(
@@ -94,36 +95,50 @@ class TransformerLanguageModel(StreamNetwork):
         """The last layer's output (N, D), attention `self.<layer>` (B, H, T, S), and the `words` (B, w - 1) of the
         context of the next token, the newest last, -1 before them. The tokens are ids; a step reads probabilities too.
         """
-        before = tokens.new_full((packing.shape[0], self.window - 1), -1) if carried is None else carried["words"]
+        known = self.window - 1
+        before = tokens.new_full((packing.shape[0], known), -1) if carried is None else carried["words"]
         words = torch.cat([before, packing.unpack(tokens + 1) - 1], 1)  # (B, w - 1 + T), -1 at padding
-        after = {"words": self._context(words, before)}
+        begin, stop = (before < 0).sum(1), known + (words[:, known:] >= 0).sum(1)
+        *places, (last, _) = contexts(begin, torch.full_like(begin, known), stop, self.window)
+        column = stop[:, None] - torch.arange(known, 0, -1, device=words.device)
+        after = {"words": words.gather(1, column).where(column >= last[:, None], -1)}
         if carried is None and packing.shape[1] <= self.window:
-            x, weights = self._stack(self.embedding(tokens), packing, need_weights)
+            x, weights, _ = self._stack(self.embedding(tokens), packing, need_weights)
             return Read(x, after, weights)
-        segments = Segments.of(words, before, self.window)
-        ids = words.gather(1, segments.columns.flatten(1)).view(-1, self.window)  # (B G, w)
-        inside = Packing.of(segments.mask.flatten(0, 1))
-        x, weights = self._stack(self.embedding(inside.pack(ids)), inside, need_weights)
-        cell = segments.cell(packing)  # (N,)
-        x = inside.unpack(x).flatten(0, 1).index_select(0, cell)
-        columns = segments.columns.flatten(0, 1)[cell // self.window][:, None]  # (N, 1, w)
-        rest = before.shape[1] if carried is None else 0  # columns without a token
-        for name, part in weights.items():
-            rows = part.transpose(1, 2).flatten(0, 1).index_select(0, cell)  # (N, H, w)
-            placed = rows.new_zeros(*rows.shape[:2], words.shape[1]).scatter_add(2, columns.expand_as(rows), rows)
-            weights[name] = packing.unpack(placed[..., rest:]).transpose(1, 2)  # (B, H, T, S)
-        return Read(x, after, weights)
+        states, attention = self.embedding.weight.new_zeros(prod(packing.shape), self.dim), dict[str, Tensor]()
+        for first, new in places:
+            column = first[:, None] + torch.arange(self.window, device=words.device)  # (B, w)
+            mask = (column < stop[:, None]) & (new < stop)[:, None]
+            column, inside = column.where(mask, 0), Packing.of(mask)
+            x, weights, _ = self._stack(self.embedding(inside.pack(words.gather(1, column))), inside, need_weights)
+            place, fresh = inside.pack(column), inside.pack(column >= new[:, None])
+            row = inside.row[fresh]
+            cell = row * packing.shape[1] + place[fresh] - known  # in (B, T)
+            states = states.to(x.dtype).index_copy(0, cell, x[fresh])
+            for name, part in weights.items():
+                own = inside.pack(part.transpose(1, 2))[fresh]  # (new tokens, H, w)
+                seen = own.new_zeros(*own.shape[:2], words.shape[1])
+                seen = seen.scatter_add(2, column.index_select(0, row)[:, None].expand_as(own), own)
+                found = attention.get(name, own.new_zeros(len(states), *seen.shape[1:]))
+                attention[name] = found.index_copy(0, cell, seen)
+        none = known if carried is None else 0  # columns without a token
+        laid_out = {name: part.view(*packing.shape, *part.shape[1:])[..., none:] for name, part in attention.items()}
+        weights = {name: part.transpose(1, 2) for name, part in laid_out.items()}  # (B, H, T, S)
+        return Read(packing.pack(states.view(*packing.shape, -1)), after, weights)
 
     def start(self, batch: Any) -> State:
         """Reads the prompts: keys and values of their contexts in every layer."""
         tokens, packing, first = prompts(batch)
-        before = tokens.new_full((packing.shape[0], self.window - 1), -1)
-        words = self._context(torch.cat([before, packing.unpack(tokens + 1) - 1], 1), before)
-        count = (words >= 0).sum(1)
+        words, length = packing.unpack(tokens), packing.unpack(torch.ones_like(tokens)).sum(1)  # (B, P), (B,)
+        begin, _ = contexts(length * 0, length * 0, length, self.window)[-1]
+        count = length - begin
         place = torch.arange(int(count.max()), device=words.device)
         mask = place < count[:, None]  # (B, n)
-        columns = (words.shape[1] - count[:, None] + place).where(mask, 0)
-        history = self._history(self.embedding(words.gather(1, columns).where(mask, 0)), mask)
+        context = Packing.of(mask)
+        ids = words.gather(1, (begin[:, None] + place).where(mask, 0))
+        embedded = self.embedding(context.pack(ids))
+        _, _, history = self._stack(embedded, context)
+        history["tokens"] = context.unpack(embedded)
         return State({}, {"position": count[:, None], "seen": mask[:, None]}, first=first, history=history)
 
     def step(self, tokens: Tensor, state: State) -> Step:
@@ -154,35 +169,32 @@ class TransformerLanguageModel(StreamNetwork):
         after = {"position": position + 1, "seen": seen}
         return Step(log_probabilities(self.vocabulary(self.norm(x))), State({}, after, history=history), {})
 
-    def _stack(self, embedded: Tensor, packing: Packing, need_weights: bool) -> tuple[Tensor, dict[str, Tensor]]:
-        """All layers over texts from their beginnings, as long as the context at most: (N, D) -> (N, D)."""
-        attend, attention = attend_among(packing, None, causal=True, need_weights=need_weights), {}
+    def _stack(
+        self, embedded: Tensor, packing: Packing, need_weights: bool = False
+    ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+        """All layers over texts from their beginnings, as long as the context at most: (N, D) -> (N, D), the attention,
+        and keys and values `read.<layer>` (R, n, 2D)."""
         mask = packing.numbers() > 0
+        attention, history = dict[str, Tensor](), dict[str, Tensor]()
         x = self._embed(embedded, packing.time)
         for number, layer in enumerate(self.layers):
+
+            def attend(
+                module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}"
+            ) -> tuple[Tensor, Tensor | None]:
+                projected = packing.unpack(module.project(y))  # (R, n, 3D)
+                history[name] = projected[..., self.dim :]
+                heads = module.split_heads(projected)
+                context, a = module.attend(*heads, causal=True, need_weights=need_weights)
+                return module.output(packing.pack(context)), a
+
             x, (weights,) = layer(x, attend)
             if need_weights:
                 attention[f"self.{number}"] = real_rows(weights, mask)
-        return self.norm(x), attention
+        return self.norm(x), attention, history
 
     def _embed(self, embedded: Tensor, positions: Tensor) -> Tensor:
         return self.dropout(embedded * sqrt(self.dim) + self.positions(positions))
-
-    def _history(self, embedded: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        """The history (R, n, ...) of contexts from their embedded tokens (R, n, D) and a mask (R, n)."""
-        history = {"tokens": embedded}
-        packing = Packing.of(mask)
-        x = self._embed(packing.pack(embedded), packing.time)
-        for number, layer in enumerate(self.layers):
-
-            def attend(module: MultiHeadAttention, y: Tensor, name: str = f"read.{number}") -> tuple[Tensor, None]:
-                projected = packing.unpack(module.project(y))  # (R, n, 3D)
-                history[name] = projected[..., self.dim :]
-                context, _ = module.attend(*module.split_heads(projected), causal=True, need_weights=False)
-                return module.output(packing.pack(context)), None
-
-            x, _ = layer(x, attend)
-        return history
 
     def _moved(self, state: State) -> State:
         """The state in which the full contexts have lost their oldest tokens, and all are read anew."""
@@ -194,54 +206,27 @@ class TransformerLanguageModel(StreamNetwork):
         order = seen.int().argsort(dim=2, descending=True, stable=True)  # the tokens of a context come first
         chosen = order.gather(2, (gone[..., None] + place).where(mask, 0)).flatten(1)  # (B, K n')
         embedded = state.history["tokens"]
-        embedded = embedded.gather(1, chosen[..., None].expand(-1, -1, self.dim))
-        history = self._history(embedded.unflatten(1, mask.shape[1:]).flatten(0, 1), mask.flatten(0, 1))
+        embedded = embedded.gather(1, chosen[..., None].expand(-1, -1, self.dim)).unflatten(1, mask.shape[1:])
+        packing = Packing.of(mask.flatten(0, 1))
+        _, _, history = self._stack(packing.pack(embedded.flatten(0, 1)), packing)
+        history["tokens"] = embedded.flatten(0, 1)
         history = {name: part.unflatten(0, mask.shape[:2]).flatten(1, 2) for name, part in history.items()}
         own = torch.eye(mask.shape[1], dtype=torch.bool, device=seen.device)[:, :, None]
         return State({}, {"position": left, "seen": (own & mask[:, None]).flatten(2)}, history=history)
 
-    def _context(self, words: Tensor, before: Tensor) -> Tensor:
-        """(B, w - 1) the context of the token after all `words` (B, w - 1 + T), the first of them those `before`."""
-        most = before.shape[1]
-        total = (words >= 0).sum(1, keepdim=True)  # (B, 1)
-        count = total - dropped(self.window) * segment(total, self.window)
-        place = torch.arange(most, device=words.device)
-        end = total - (before >= 0).sum(1, keepdim=True)  # new tokens
-        return words.gather(1, end + place).where(place >= most - count, -1)
+
+def contexts(first: Tensor, known: Tensor, stop: Tensor, window: int) -> list[tuple[Tensor, Tensor]]:
+    """Where the contexts lie that read the tokens `known` to `stop` (B,) of texts that begin at `first` (B,): the first
+    token of each, and the first that no context before had. The last one is the context of the next token."""
+    found = [(first, known)]
+    while True:
+        until = torch.minimum(first + window, stop)
+        first = first + dropped(window) * (until - first == window)
+        found.append((first, until))
+        if (until == stop).all():
+            return found
 
 
 def dropped(window: int) -> int:
     """s, the number of tokens that a full context loses."""
     return max(1, window // 2)
-
-
-def segment(place: Tensor, window: int) -> Tensor:
-    """The number of times that the context has been moved before the token at `place`."""
-    return ((place - window).div(dropped(window), rounding_mode="floor") + 1).clamp(min=0)
-
-
-class Segments(NamedTuple):
-    """The contexts of a text: G segments of w tokens, each s tokens later than the one before."""
-
-    columns: Tensor  # (B, G, w) the columns of their tokens
-    mask: Tensor  # (B, G, w) True at tokens
-    begin: Tensor  # (B,) the column of the first token of a text
-
-    @classmethod
-    def of(cls, words: Tensor, before: Tensor, window: int) -> "Segments":
-        """The segments of texts `words` (B, w - 1 + T). Their first w - 1 columns are `before`, and a column without a
-        token holds -1."""
-        count = (words >= 0).sum(1)
-        begin = (before < 0).sum(1)
-        number = 1 + int(segment(count.max() - 1, window)) if len(words) else 1
-        device = words.device
-        starts = dropped(window) * torch.arange(number, device=device)[:, None] + torch.arange(window, device=device)
-        mask = starts < count[:, None, None]
-        return cls((begin[:, None, None] + starts).where(mask, 0), mask, begin)
-
-    def cell(self, packing: Packing) -> Tensor:
-        """(N,) the cell in (B, G, w) in which each token of the new ones (B, T) is predicted from its whole context."""
-        _, number, window = self.columns.shape
-        place = window - 1 + packing.time - self.begin.index_select(0, packing.row)
-        which = segment(place, window)
-        return (packing.row * number + which) * window + place - which * dropped(window)

@@ -42,7 +42,6 @@ from zoo.arguments import Count, Natural, NonNegative, Share
 from zoo.attention import MultiHeadAttention
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.data.stories.batch import RealWords, StoryBatch, StorySpec
-from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.history import appended
 from zoo.layers.packing import Packing
 from zoo.layers.pondering import Halting, Pondering, Remaining, Thought, at, put
@@ -50,7 +49,7 @@ from zoo.layers.state import Annotations, State, Step, log_probabilities
 from zoo.linear import Linear
 from zoo.models.network import Network
 from zoo.models.output import Output
-from zoo.models.transformer import Layer, Norm, Tied, TransformerDecoder, end_norm
+from zoo.models.transformer import Layer, Norm, Tied, TransformerDecoder, end_norm, word_tables
 
 
 class Recurrence(nn.Module):
@@ -150,13 +149,10 @@ class UniversalTransformer(TransformerDecoder):
         random_start: Natural = 0,
     ) -> None:
         super().__init__()
-        if tied == "all" and not spec.shared:
-            raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
         self.dim, self.neighbourhood = hidden_dim, None
         self.ponders = () if halting == "none" else ("encoder", "decoder")
         self.ponder_weight, self.random_start = ponder_weight, random_start
-        self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
-        self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
+        self.target_embedding, self.source_embedding = word_tables(spec, hidden_dim, tied)
         self.reader, self.writer = (
             Recurrence(
                 Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=cross),

@@ -53,6 +53,7 @@ class ScoredText(Prediction):
 
     tokens: tuple[str, ...]
     bits: tuple[float, ...]
+    context: int | None = None  # The most tokens from which each one was predicted; None: all before it
     unknown: tuple[int, ...] = ()  # Positions of tokens that are not in the vocabulary
     attention: tuple[tuple[float, ...], ...] | None = None
     """(T, S) weights on the tokens that were read when each one was predicted, the mean of layers and heads; None where
@@ -175,20 +176,13 @@ class LanguageModelingPredictions(WritingPredictions):
         assert batch.target is not None and batch.target_mask is not None and batch.target_input is not None
         length = int(batch.target_mask[row].sum())
         read, target = batch.target_input[row, :length], batch.target[row, :length]
-        bits, carried, weights = [], None, None
+        nats, carried, weights = [read.new_empty(0, dtype=torch.double)], None, None
         for at in range(0, length, AT_ONCE):
             window = slice(at, at + AT_ONCE)
             output = self.network(_window(read[window], target[window]), carried, need_weights=length <= AT_ONCE)
             carried, weights = output.carried, mean_attention(output)
-            bits.append(surprisals(output, target[window]) / log(2))
-        rows = None if weights is None else tuple(map(tuple, weights[0].tolist()))
-        return ScoredText(
-            tokens=tuple(self.encoder.shown(target.tolist())),
-            bits=tuple(torch.cat(bits).tolist()) if bits else (),
-            unknown=tuple(place for place, token in enumerate(target.tolist()) if self.encoder.is_unknown(token)),
-            attention=rows,
-            read=() if rows is None else tuple(self.encoder.shown(read.tolist())),
-        )
+            nats.append(surprisals(output, target[window]))
+        return self._text(read, target, torch.cat(nats), None if weights is None else weights[0])
 
     def examine(self, batch: StreamBatch) -> list[ExaminedWindow]:
         """The windows of a batch, read from the state that the windows before left."""
@@ -199,18 +193,23 @@ class LanguageModelingPredictions(WritingPredictions):
         found = []
         for b, number in enumerate(batch.index.tolist()):
             length = int(forced.mask[b].sum())
-            tokens, read = (
-                tuple(self.encoder.shown(part[b, :length].tolist())) for part in (batch.target, forced.read)
-            )
             inside = None if weights is None else weights[b, :length, weights.shape[2] - weights.shape[1] :][:, :length]
-            scored = ScoredText(
-                tokens=tokens,
-                bits=tuple((nats[b, :length] / log(2)).tolist()),
-                attention=None if inside is None else tuple(map(tuple, inside.tolist())),
-                read=() if inside is None else read,
-            )
-            found.append(ExaminedWindow(number, scored, None))
+            text = self._text(forced.read[b, :length], batch.target[b, :length], nats[b, :length], inside)
+            found.append(ExaminedWindow(number, text, None))
         return found
+
+    def _text(self, read: Tensor, target: Tensor, nats: Tensor, weights: Tensor | None) -> ScoredText:
+        """The text of tokens `target` (T,) with surprisals (T,), each predicted after one of the tokens `read` (T,), to
+        which the weights (T, T) belong."""
+        tokens = target.tolist()
+        return ScoredText(
+            tokens=tuple(self.encoder.shown(tokens)),
+            bits=tuple((nats / log(2)).tolist()),
+            context=getattr(self.network, "context", None),
+            unknown=tuple(place for place, token in enumerate(tokens) if self.encoder.is_unknown(token)),
+            attention=None if weights is None else tuple(map(tuple, weights.tolist())),
+            read=() if weights is None else tuple(self.encoder.shown(read.tolist())),
+        )
 
     def window_output(self, batch: StreamBatch) -> Output:
         """The output for the next windows of a stream. Without training each of them begins a text."""

@@ -142,9 +142,10 @@ class LanguageModeling(LanguageModelingPredictions, Task):
 
     def on_test_epoch_end(self) -> None:
         super().on_test_epoch_end()
-        if self.test_metrics["agreement_by_distance"].update_called:  # not if the subjects of verbs are unknown
-            means = self.group_means("test", ["agreement_by_distance"])["agreement_by_distance"]
-            self.log_defined({f"test/agreement_{far}": value for far, value in enumerate(means)})
+        if not self.metrics_of("test")["agreement_by_distance"].update_called:
+            return  # the data know no subjects
+        means = self.group_means("test", ["agreement_by_distance"])["agreement_by_distance"]
+        self.log_defined({f"test/agreement_{far}": value for far, value in enumerate(means)})
 
 
 def nats(output: Output, batch: StreamBatch) -> Tensor:

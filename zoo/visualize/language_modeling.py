@@ -121,7 +121,9 @@ class LanguageModelingView(View):
         return [AttentionMap("read tokens", part, shown_tokens, shown_tokens) for part in found.values()]
 
     def _scored(self, prediction: ScoredText) -> list[Block]:
-        under = f"{_mean(prediction.bits):.2f} bits per token, {len(prediction.tokens):,} tokens"
+        seen = "all tokens" if prediction.context is None else f"at most {prediction.context:,} tokens"
+        count = f"{len(prediction.tokens):,} tokens, each predicted from {seen} before it"
+        under = f"{_mean(prediction.bits):.2f} bits per token; {count}"
         head = Head(f"perplexity {prediction.perplexity:.2f}", under=under)
         keys = (SURPRISAL, *[UNKNOWN] * bool(prediction.unknown))
         blocks: list[Block] = [head, Passage(_lines(prediction), weighing="word", keys=keys)]
