@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from typing import Any, ClassVar
 
@@ -88,7 +88,7 @@ class LanguageModelingPredictions(WritingPredictions):
     def predictions(self, batch: StreamBatch, words: list[Any]) -> list[Any]:
         """The continuations of a batch of prompts, or the scores of a batch of texts; `words` are the texts."""
         if batch.target is not None:
-            return [self._scored(batch, row) for row in range(len(batch))]
+            return [self._scored(batch, row, str(text)) for row, text in enumerate(words)]
         found = self.predict_step(batch)
         return [self._shown(text, nbest) for text, nbest in zip(words, found, strict=True)]
 
@@ -171,7 +171,7 @@ class LanguageModelingPredictions(WritingPredictions):
     def _home(self) -> torch.device:
         return next(self.network.parameters()).device
 
-    def _scored(self, batch: StreamBatch, row: int) -> ScoredText:
+    def _scored(self, batch: StreamBatch, row: int, text: str) -> ScoredText:
         """The surprisals of one text, which is read in windows that carry the network's state."""
         assert batch.target is not None and batch.target_mask is not None and batch.target_input is not None
         length = int(batch.target_mask[row].sum())
@@ -182,7 +182,8 @@ class LanguageModelingPredictions(WritingPredictions):
             output = self.network(_window(read[window], target[window]), carried, need_weights=length <= AT_ONCE)
             carried, weights = output.carried, mean_attention(output)
             nats.append(surprisals(output, target[window]))
-        return self._text(read, target, torch.cat(nats), None if weights is None else weights[0])
+        found = self._text(read, target, torch.cat(nats), None if weights is None else weights[0])
+        return replace(found, tokens=tuple(self.encoder.shown_text(text)[-length:] if length else ()))
 
     def examine(self, batch: StreamBatch) -> list[ExaminedWindow]:
         """The windows of a batch, read from the state that the windows before left."""

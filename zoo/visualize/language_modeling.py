@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from zoo.data.encodings import UTF8
 from zoo.data.language.encoding import WholeText
@@ -13,7 +13,7 @@ from zoo.data.language.reading import decoded
 from zoo.data.rows import reading
 from zoo.errors import ConfigError
 from zoo.predicting.classification import AttendedSentence
-from zoo.predicting.language_modeling import ContinuationPrediction, ExaminedWindow, ScoredText
+from zoo.predicting.language_modeling import ExaminedWindow, ScoredText
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Passage, ranking
 from zoo.visualize.drawing import Key
@@ -35,7 +35,7 @@ class LanguageModelingView(View):
     """Texts that are continued, or scored."""
 
     noun = "beginning"
-    columns = ("text", "written", "bits per token")
+    columns: ClassVar[tuple[str, ...]] = ("text", "written", "bits per token")
     title = "What the network wrote"
     scoring = False
 
@@ -66,6 +66,7 @@ class LanguageModelingView(View):
         predictor.task.write_by(tokens=options.tokens, greedy=options.greedy, beam=beam, **drawn)
         if options.score is not None:
             self.scoring, self.score = True, options.score
+            self.columns, self.title, self.noun = ("token", "bits"), "The surprisal of each token", "text"  # type: ignore[misc]
         alone = len(getattr(options, "words", ())) == 1 and options.file is None and not options.json
         if alone and not (searching or self.scoring or drawn.get("samples", 1) > 1):
             self.streams, predictor.task.hear = True, _spoken
@@ -88,9 +89,8 @@ class LanguageModelingView(View):
         """Return a row for each token of a scored text."""
         if not isinstance(prediction, ScoredText):
             return super().rows(prediction)
-        return [
-            [shown(token), "", round(bits, 4)] for token, bits in zip(prediction.tokens, prediction.bits, strict=True)
-        ]
+        tokens = map(shown, map(_visible, prediction.tokens))
+        return [[token, round(bits, 4)] for token, bits in zip(tokens, prediction.bits, strict=True)]
 
     def terminal(self, prediction: Any, number: int, options: Namespace) -> Any:
         if isinstance(prediction, ScoredText):
@@ -99,10 +99,13 @@ class LanguageModelingView(View):
             return ""  # it was printed as it was written; this ends its line
         if options.nbest is not None or len(prediction.continuations) > 1:
             return ranked(number, prediction.continuations)
-        return "\n".join(shown(line) for line in prediction.whole.split("\n"))
+        text = "\n".join(shown(line) for line in prediction.whole.split("\n"))
+        return f"\n{text}" if number else text  # texts may have several lines: a blank one is between them
 
     def unknown(self, prediction: Any) -> list[str]:
-        return list(prediction.unknown) if isinstance(prediction, ContinuationPrediction) else []
+        if isinstance(prediction, ScoredText):
+            return [prediction.tokens[place] for place in prediction.unknown]
+        return list(prediction.unknown)
 
     def blocks(self, prediction: Any, examined: ExaminedWindow | None = None) -> list[Block]:
         if isinstance(prediction, ScoredText):

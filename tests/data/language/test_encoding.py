@@ -55,7 +55,7 @@ def test_bytes_are_themselves():
 def test_limits_of_the_vocabulary():
     assert learned(minimum_frequency=2).vocabulary.words == ["<unk>", "<eos>", "the", "."]
     assert len(learned(vocabulary_size=6).vocabulary) == 6
-    with pytest.raises(DataError, match="here: no token occurs 9 times in the training text"):
+    with pytest.raises(DataError, match="here: no token occurs 9 times in training"):
         learned(minimum_frequency=9)
 
 

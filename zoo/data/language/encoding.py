@@ -155,6 +155,12 @@ class LanguageEncoder(Encoder):
             return [bytes([number]).decode("ascii", "replace") for number in ids]
         return ["\n" if word == LINE_END else word for word in self.vocabulary.decode(ids)]
 
+    def shown_text(self, text: str) -> list[str]:
+        """Each token of a text as it is shown. Unknown ones are as they are written, unlike those of their ids."""
+        if self.text_options.tokenizer == "bytes":
+            return self.shown(self.ids(text))
+        return ["\n" if token == LINE_END else token for token in self.tokens(text)]
+
     def text(self, ids: Sequence[int]) -> str:
         """The text of a stream of ids."""
         options = self.text_options
