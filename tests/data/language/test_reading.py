@@ -56,7 +56,7 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_a_text_is_cut_at_lines_words_or_letters(tmp_path):
     def parts(text, shares, lines=True):
         passage = Passage.written(tmp_path / "text", [text])
-        return ["".join(piece.decode() for piece in part.pieces()) for part in passage.cut(shares, lines=lines)]
+        return ["".join(part.pieces()) for part in passage.cut(shares, lines=lines)]
 
     assert parts("one two\nthree four\nfive six\n", [0.5, 0.5]) == ["one two\nthree four\n", "five six\n"]
     assert parts("one two three four five", [0.5, 0.5]) == ["one two three ", "four five"]
@@ -67,7 +67,7 @@ def test_a_text_is_cut_at_lines_words_or_letters(tmp_path):
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("text", ["a b\ncd ef\nghijklmnop qr\n\n s", "éééééééé", "", "x" * 23])
 def test_pieces_are_the_text_and_end_where_they_may(tmp_path, text):
-    pieces = [piece.decode() for piece in Passage.written(tmp_path / "text", [text]).pieces()]
+    pieces = list(Passage.written(tmp_path / "text", [text]).pieces())
     assert "".join(pieces) == text and all(len(piece.encode()) <= 5 for piece in pieces)
     for piece in pieces[:-1]:
         assert piece[-1] in "\n " or (" " not in piece and "\n" not in piece)

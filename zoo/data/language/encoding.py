@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from zoo.data.batch import Encoder
 from zoo.data.language.batch import LanguageSpec, StreamBatch, Unit
+from zoo.data.language.reading import ANY_BYTE
 from zoo.data.text.options import DEFAULT_SUBWORDS, Language, TokenOptions, check_language
 from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer, tokenizer_of
 from zoo.data.text.vocabulary import UNKNOWN_WORD, Vocabulary
@@ -130,16 +131,10 @@ class LanguageEncoder(Encoder):
         cut = [token for line in lines for token in (*tokenizer.split(line).forms, LINE_END)]
         return cut[:-1]  # the text after the last line end is not a line yet
 
-    def numbered(self, text: bytes) -> Ids:
-        """(T,) the ids of the tokens of a text in UTF-8; bytes may be any."""
-        if self.text_options.tokenizer == "bytes":
-            return np.frombuffer(text, np.uint8).astype(np.int64)
-        return self.ids(text.decode())
-
     def ids(self, text: str) -> Ids:
         """(T,) the ids of the tokens of a text."""
         if self.text_options.tokenizer == "bytes":
-            return self.numbered(text.encode())
+            return np.frombuffer(text.encode(errors=ANY_BYTE), np.uint8).astype(np.int64)
         tokens = self.tokens(text)
         return np.fromiter(map(self._numbers.get, tokens, repeat(self.vocabulary.unknown)), np.int64, len(tokens))
 

@@ -15,7 +15,7 @@ from zoo.data.batch import Encoder
 from zoo.data.cache import steps_beside
 from zoo.data.language.batch import LanguageSpec
 from zoo.data.language.encoding import LINE_END, LanguageEncoder, LanguageTextOptions
-from zoo.data.language.reading import Passage
+from zoo.data.language.reading import ANY_BYTE, Passage
 from zoo.data.language.samples import grammar
 from zoo.data.language.windows import EvaluatedColumns, StoredStream, TrainingColumns, WindowOptions, collate
 from zoo.data.notes import mostly_unknown
@@ -105,7 +105,7 @@ class LanguageData(WordsWithVectors):
         encoder = LanguageEncoder(self.text)
         if self._inherited is not None:
             encoder.learned = self._inherited.learned
-        encoder.learn((piece.decode() for piece in passages["train"].pieces()), source.place)
+        encoder.learn(passages["train"].pieces(), source.place)
         if self._inherited is not None:
             encoder.inherit(self._inherited)
         (folder / ENCODER).write_text(json.dumps(encoder.state(), ensure_ascii=False), "utf-8")
@@ -118,7 +118,7 @@ class LanguageData(WordsWithVectors):
                 notes.append(f"{rate:.0%} of the {split} {self.text.unit} are unknown: most of the score is for these")
             if self.text.tokenizer == "whitespace" and lines.get(split):
                 _store_truth(folder, split, lines[split], encoder)
-        beginning = next(passages["train"].pieces()).decode(errors="replace")[:SHOWN_LETTERS]
+        beginning = next(passages["train"].pieces())[:SHOWN_LETTERS].encode(errors=ANY_BYTE).decode(errors="replace")
         tokens = sum(facts["tokens"] for facts in splits.values())
         return {
             "source": source.description.replace("{count}", f"{tokens:,}"),
@@ -196,7 +196,7 @@ def _stored(file: Path, passage: Passage, encoder: LanguageEncoder) -> dict[str,
     tokens = unknown = 0
     with file.open("wb") as sink:
         for piece in passage.pieces():
-            ids = encoder.numbered(piece)
+            ids = encoder.ids(piece)
             tokens, unknown = tokens + len(ids), unknown + int((ids == 0).sum())
             ids.astype(dtype).tofile(sink)
     known = encoder.text_options.tokenizer == "bytes"

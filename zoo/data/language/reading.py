@@ -14,6 +14,8 @@ from zoo.data.rows import advice, open_binary, reading
 from zoo.errors import DataError
 
 PIECE = 2**20  # Bytes that are read at once
+ANY_BYTE = "surrogateescape"
+"""How `decode` and `encode` treat bytes that are no UTF-8, which a text of bytes may hold: nothing is lost."""
 
 
 def decoded(path: Path, encoding: str, *, has_key: bool = True) -> Iterator[str]:
@@ -83,7 +85,7 @@ class Passage(NamedTuple):
                 places.append(at + _first(file.read(min(PIECE, self.end - at)), (b"\n", b" ") if lines else ()))
         return [Passage(self.file, one, other) for one, other in zip(places, [*places[1:], self.end], strict=True)]
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Iterator[str]:
         """The text in pieces that end with a line, or with a blank, or at least with a letter."""
         with self.file.open("rb") as file:
             at = self.begin
@@ -92,7 +94,7 @@ class Passage(NamedTuple):
                 piece = file.read(min(PIECE, self.end - at))
                 if at + len(piece) < self.end:
                     piece = piece[: _last(piece)]
-                yield piece
+                yield piece.decode(errors=ANY_BYTE)
                 at += len(piece)
 
 
