@@ -116,6 +116,8 @@ def test_predict_writes_on(say):
     assert say("the geese that", "--tokens", 7) == text != say("the geese that", "--tokens", 7, "--seed", 2)
     found = json.loads(say("the geese that", "--tokens", 7, "--json"))
     assert found["whole"] == text.removesuffix("\n") and len(found["continuations"][0]["tokens"]) == 7
+    total = -found["continuations"][0]["log_prob"] / math.log(2)  # the parallel pass gives what the steps gave
+    assert len(found["bits"]) == 7 and sum(found["bits"]) == pytest.approx(total, rel=1e-5)
     greedy = say("the geese that", "--tokens", 7, "--greedy")
     assert (
         greedy

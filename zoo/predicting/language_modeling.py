@@ -44,6 +44,7 @@ class ContinuationPrediction(Prediction):
     prompt: str
     whole: str  # The prompt as the network read it, with the best continuation
     continuations: tuple[Continued, ...]
+    bits: tuple[float, ...] = ()  # The surprisal of each token of the best continuation
     unknown: tuple[str, ...] = ()  # Tokens of the prompt that are not in the vocabulary
 
 
@@ -88,9 +89,9 @@ class LanguageModelingPredictions(WritingPredictions):
     def predictions(self, batch: StreamBatch, words: list[Any]) -> list[Any]:
         """The continuations of a batch of prompts, or the scores of a batch of texts; `words` are the texts."""
         if batch.target is not None:
-            return [self._scored(batch, row, str(text)) for row, text in enumerate(words)]
-        found = self.predict_step(batch)
-        return [self._shown(text, nbest) for text, nbest in zip(words, found, strict=True)]
+            found = [self._scored(batch, row) for row in range(len(batch))]
+            return [self._as_written(text, one) for text, one in zip(words, found, strict=True)]
+        return [self._shown(text, nbest) for text, nbest in zip(words, self.predict_step(batch), strict=True)]
 
     def write_by(
         self, *, tokens: int | None, greedy: bool, beam: tuple[int | None, int | None] | None, **drawn: float
@@ -146,6 +147,7 @@ class LanguageModelingPredictions(WritingPredictions):
         encoder, prompt = self.encoder, self.encoder.prompt(text)
         read = encoder.text(prompt).removeprefix("\n")
         texts = [encoder.text([*prompt, *one.ids]).removeprefix("\n") for one in nbest]
+        best = StreamBatch.of_texts([[*prompt, *nbest[0].ids]]).to(self._home())
         return ContinuationPrediction(
             prompt=text,
             whole=texts[0],
@@ -153,6 +155,7 @@ class LanguageModelingPredictions(WritingPredictions):
                 Continued(whole.removeprefix(read), tuple(encoder.shown(one.ids)), one.log_prob, one.score)
                 for whole, one in zip(texts, nbest, strict=True)
             ),
+            bits=self._scored(best, 0).bits[len(prompt) - 1 :],
             unknown=tuple(encoder.unknown(text)),
         )
 
@@ -171,7 +174,12 @@ class LanguageModelingPredictions(WritingPredictions):
     def _home(self) -> torch.device:
         return next(self.network.parameters()).device
 
-    def _scored(self, batch: StreamBatch, row: int, text: str) -> ScoredText:
+    def _as_written(self, text: str, scored: ScoredText) -> ScoredText:
+        """The scores of a text with its tokens as they are written, unknown ones too."""
+        tokens = self.encoder.shown_text(text)
+        return replace(scored, tokens=tuple(tokens[len(tokens) - len(scored.bits) :]))
+
+    def _scored(self, batch: StreamBatch, row: int) -> ScoredText:
         """The surprisals of one text, which is read in windows that carry the network's state."""
         assert batch.target is not None and batch.target_mask is not None and batch.target_input is not None
         length = int(batch.target_mask[row].sum())
@@ -182,8 +190,7 @@ class LanguageModelingPredictions(WritingPredictions):
             output = self.network(_window(read[window], target[window]), carried, need_weights=length <= AT_ONCE)
             carried, weights = output.carried, mean_attention(output)
             nats.append(surprisals(output, target[window]))
-        found = self._text(read, target, torch.cat(nats), None if weights is None else weights[0])
-        return replace(found, tokens=tuple(self.encoder.shown_text(text)[-length:] if length else ()))
+        return self._text(read, target, torch.cat(nats), None if weights is None else weights[0])
 
     def examine(self, batch: StreamBatch) -> list[ExaminedWindow]:
         """The windows of a batch, read from the state that the windows before left."""

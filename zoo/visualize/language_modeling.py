@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from zoo.data.encodings import UTF8
 from zoo.data.language.encoding import WholeText
@@ -13,17 +15,23 @@ from zoo.data.language.reading import decoded
 from zoo.data.rows import reading
 from zoo.errors import ConfigError
 from zoo.predicting.classification import AttendedSentence
-from zoo.predicting.language_modeling import ExaminedWindow, ScoredText
+from zoo.predicting.language_modeling import ContinuationPrediction, ExaminedWindow, ScoredText
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Passage, ranking
 from zoo.visualize.drawing import Key
 from zoo.visualize.view import AttentionMap, View, ranked
 
+LINE = "⏎"  # A line end, as it is shown
 SAMPLING = ("temperature", "top_k", "top_p", "samples")
 SURPRISAL = Key(
     "words",
     "surprisal",
     "The colour behind a token is its surprisal: the darkest token of the text had the lowest probability.",
+)
+WRITTEN = Key(
+    "words",
+    "surprisal of what was written",
+    "The colour behind a word that was written is its surprisal: the darkest word had the lowest probability.",
 )
 READ = Key(
     long="In the grid each row is a token that was predicted, each column one that was read before it. The colour of a "
@@ -110,10 +118,11 @@ class LanguageModelingView(View):
     def blocks(self, prediction: Any, examined: ExaminedWindow | None = None) -> list[Block]:
         if isinstance(prediction, ScoredText):
             return self._scored(prediction)
-        lines = [AttendedSentence(tuple(line.split()), None, None) for line in prediction.whole.split("\n")]
-        under = f"log-probability {prediction.continuations[0].log_prob:.3f}"
+        under = f"{len(prediction.bits):,} tokens written, {_mean(prediction.bits):.2f} bits per token"
         head = Head(prediction.prompt, above="beginning", under=under)
-        return [head, Passage(lines), *ranking(prediction.continuations)]
+        keys = (WRITTEN, *[UNKNOWN] * bool(prediction.unknown))
+        text = Passage(_lines(_continued(prediction)), weighing="word", keys=keys)
+        return [head, text, *ranking(prediction.continuations)]
 
     def maps(self, predictor: Any, given: Any, prediction: Any) -> list[AttentionMap]:
         """Return all layers and heads while the network reads the whole text."""
@@ -129,7 +138,7 @@ class LanguageModelingView(View):
         under = f"{_mean(prediction.bits):.2f} bits per token; {count}"
         head = Head(f"perplexity {prediction.perplexity:.2f}", under=under)
         keys = (SURPRISAL, *[UNKNOWN] * bool(prediction.unknown))
-        blocks: list[Block] = [head, Passage(_lines(prediction), weighing="word", keys=keys)]
+        blocks: list[Block] = [head, Passage(_lines(_each(prediction)), weighing="word", keys=keys)]
         if prediction.attention is not None:
             axes = ("predicted tokens", "read tokens")
             rows, columns = ([*map(_visible, part)] for part in (prediction.tokens, prediction.read))
@@ -142,28 +151,53 @@ def _spoken(piece: str) -> None:
     print("\n".join(map(shown, piece.split("\n"))), end="", flush=True)
 
 
-def _lines(prediction: ScoredText) -> list[AttendedSentence]:
-    """The lines of a scored text, each token weighed by its surprisal. Letters are shown together in words."""
-    lines: list[list[tuple[str, float, bool]]] = [[]]
-    for place, (token, bits) in enumerate(zip(prediction.tokens, prediction.bits, strict=True)):
-        lines[-1].append((_visible(token), bits, place in prediction.unknown))
-        if token == "\n":
-            lines.append([])
+class Shaded(NamedTuple):
+    """A token, or the letters of a word, with its surprisal."""
+
+    text: str
+    bits: float
+    unknown: bool = False
+
+
+def _each(scored: ScoredText) -> list[Shaded]:
+    """The tokens of a scored text."""
+    rows = enumerate(zip(scored.tokens, scored.bits, strict=True))
+    return [Shaded(_visible(token), bits, place in scored.unknown) for place, (token, bits) in rows]
+
+
+def _continued(prediction: ContinuationPrediction) -> list[Shaded]:
+    """The words of a beginning, without surprisal, and after them what was written."""
+    begun, written = prediction.prompt, prediction.continuations[0].tokens
+    if not all(len(token) == 1 for token in written):
+        words = [Shaded(_visible(word), 0.0, word in prediction.unknown) for word in re.findall(r"\n|\S+", begun)]
+        return words + [Shaded(_visible(token), bits) for token, bits in zip(written, prediction.bits, strict=True)]
+    letters, bits = [*begun, *written], [0.0] * len(begun) + [*prediction.bits]
+    place, found = 0, list[Shaded]()
+    for word in re.findall(r"\n|[^\S\n]+|\S+", "".join(letters)):
+        if word == "\n" or not word.isspace():
+            found.append(Shaded(_visible(word), sum(bits[place : place + len(word)])))
+        place += len(word)
+    return found
+
+
+def _lines(parts: Sequence[Shaded]) -> list[AttendedSentence]:
+    """The lines of a text whose parts are shaded by their surprisal."""
+    ends = [0, *(place for place, part in enumerate(parts, 1) if part.text == LINE), len(parts)]
+    lines = [parts[begin:end] for begin, end in pairwise(ends) if begin < end]
     return [
         AttendedSentence(
-            words=tuple(token for token, _, _ in line),
+            words=tuple(part.text for part in line),
             weight=None,
-            word_weights=tuple(bits for _, bits, _ in line),
-            unknown=tuple(place for place, (_, _, unknown) in enumerate(line) if unknown),
+            word_weights=tuple(part.bits for part in line),
+            unknown=tuple(place for place, part in enumerate(line) if part.unknown),
         )
         for line in lines
-        if line
     ]
 
 
 def _visible(token: str) -> str:
     """A token as it can be seen: a line end and a blank are letters otherwise without a form."""
-    return {"\n": "⏎", " ": "␣"}.get(token, token)
+    return {"\n": LINE, " ": "␣"}.get(token, token)
 
 
 def _joined(tokens: Sequence[str]) -> str:

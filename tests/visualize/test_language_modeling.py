@@ -1,0 +1,29 @@
+"""The text that a language model wrote: the beginning without colours, and each written word by its surprisal."""
+
+import pytest
+
+from zoo.predicting.language_modeling import Continued, ContinuationPrediction
+from zoo.visualize.blocks import Passage
+from zoo.visualize.language_modeling import LanguageModelingView
+
+
+def sentences(prompt, tokens, bits, unknown=()):
+    best = Continued("", tokens, 0.0, 0.0)
+    prediction = ContinuationPrediction(prompt, "", (best,), bits, unknown)
+    (passage,) = (block for block in LanguageModelingView().blocks(prediction) if isinstance(block, Passage))
+    return passage.sentences
+
+
+def test_words_after_a_beginning():
+    first, second = sentences("the zebra", ("sees", "\n", "my", "cat"), (3.0, 1.0, 2.0, 4.0), ("zebra",))
+    assert first.words == ("the", "zebra", "sees", "⏎") and first.word_weights == (0.0, 0.0, 3.0, 1.0)
+    assert first.unknown == (1,)
+    assert second.words == ("my", "cat") and second.word_weights == (2.0, 4.0) and second.unknown == ()
+
+
+def test_letters_are_words_with_the_sums_of_their_bits():
+    """`a c` is continued by `at  is`, a line end and `so`: two blanks are between words, too."""
+    first, second = sentences("a c", tuple("at  is\nso"), (1.0, 2.0, 8.0, 9.0, 3.0, 0.5, 4.0, 5.0, 0.25))
+    assert first.words == ("a", "cat", "is", "⏎")
+    assert first.word_weights == pytest.approx((0.0, 3.0, 3.5, 4.0))
+    assert second.words == ("so",) and second.word_weights == pytest.approx((5.25,))
