@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.predicting.language_modeling import Continued, ContinuationPrediction
+from zoo.predicting.language_modeling import ContinuationPrediction, Continued
 from zoo.visualize.blocks import Passage
 from zoo.visualize.language_modeling import LanguageModelingView
 
