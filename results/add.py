@@ -4,10 +4,13 @@ a results file.
 Choose metrics with --metric NAME or --metric NAME=NUMBER, where NUMBER is the published one to compare with. The
 default is accuracy, attention_recall, sentence_recall and attention_chance. Parameters, epochs and minutes of the run
 are metrics too. A row of the same source, command, seed and metric is replaced where it is.
+
+With --baselines the rows are those of the baselines of the runs (task.baselines=true), under their own names.
 """
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from rows import command, committed, merge, source
@@ -45,16 +48,25 @@ def rows(result: dict, metrics: dict[str, str]) -> list[dict[str, str]]:
     ]
 
 
+def baselines(result: dict) -> Iterator[dict]:
+    """The results of the baselines of a run, as if each were a network without parameters."""
+    for name, found in result["baselines"].items():
+        yield result | {"model": name, "metrics": {f"test/{metric}": value for metric, value in found.items()}}
+
+
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("run", type=Path, nargs="+")
     parser.add_argument("--metric", action="append")
+    parser.add_argument("--baselines", action="store_true")
     options = parser.parse_args()
     pairs = [word.partition("=") for word in options.metric or DEFAULT]
     metrics = {name: paper for name, _, paper in pairs}
     runs = [json.loads((run / "result.json").read_text("utf-8")) for run in options.run]
+    if options.baselines:
+        runs = [baseline for run in runs for baseline in baselines(run)]
     merge(options.file, [row for run in runs for row in rows(run, metrics)])
 
 

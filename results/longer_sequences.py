@@ -1,8 +1,9 @@
-"""python results/longer_sequences.py FILE.csv RUN [RUN ...]: exact match of the networks of finished runs of data=copy,
-reverse or sort, on sequences of one length each, also longer than those of the training (3 to 12 symbols).
+"""python results/longer_sequences.py FILE.csv RUN [RUN ...]: the networks of finished runs of data=copy, reverse or
+sort, on sequences of one length each, also longer than those of the training (3 to 12 symbols).
 
-Writes a row for each length, such as `exact_match_n20`, with the command and the commit of the run. The sequences of a
-length are 200 generated ones that no training has.
+Writes two rows for each length, with the command and the commit of the run. `exact_match_n20` is the share of
+sequences of 20 symbols that are right to the last symbol. `symbols_n20` is the share of their symbols that are right
+at their places. The sequences of a length are 200 generated ones that no training has.
 """
 
 import argparse
@@ -19,11 +20,13 @@ from zoo.data.pairs.samples import symbols
 LENGTHS, COUNT, SEED = (8, 12, 14, 16, 20, 30, 40), 200, 2  # The seed of the training data is 1
 
 
-def exact_match(predictor: Any, order: str, length: int) -> float:
-    """The share of sequences of a length whose translation is right to the last symbol."""
+def scores(predictor: Any, order: str, length: int) -> dict[str, float]:
+    """The shares of sequences of a length, and of their symbols, that are right."""
     pairs = list(symbols.generate(COUNT, seed=SEED, order=order, shortest=length, longest=length))
-    found = predictor([" ".join(pair.source) for pair in pairs])
-    return sum(one.best.text.split() == pair.target for one, pair in zip(found, pairs, strict=True)) / COUNT
+    found = [one.best.text.split() for one in predictor([" ".join(pair.source) for pair in pairs])]
+    right = [sum(map(str.__eq__, one, pair.target)) for one, pair in zip(found, pairs, strict=True)]
+    exact = sum(one == pair.target for one, pair in zip(found, pairs, strict=True))
+    return {f"exact_match_n{length}": exact / COUNT, f"symbols_n{length}": sum(right) / (COUNT * length)}
 
 
 def main() -> None:
@@ -37,10 +40,11 @@ def main() -> None:
         if result["data"] not in symbols.ORDERS:
             raise SystemExit(f"{run}: data={result['data']}; expected a run of data={', '.join(symbols.ORDERS)}")
         predictor = zoo.load(run / "checkpoints" / "best.ckpt")
-        names = [f"exact_match_n{length}" for length in LENGTHS]
-        for name, length in zip(names, LENGTHS, strict=True):
-            result["metrics"][f"test/{name}"] = exact_match(predictor, result["data"], length)
-        merge(options.file, rows(result, dict.fromkeys(["parameters", "minutes", *names], "")))
+        found: dict[str, float] = {}
+        for length in LENGTHS:
+            found |= scores(predictor, result["data"], length)
+        result["metrics"] |= {f"test/{name}": value for name, value in found.items()}
+        merge(options.file, rows(result, dict.fromkeys(["parameters", "minutes", *found], "")))
 
 
 if __name__ == "__main__":

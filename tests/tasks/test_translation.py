@@ -338,6 +338,8 @@ def test_steps_of_a_network_that_ponders_belong_to_the_tokens():
     sources = ["ein mann rennt .", "hund ."]
     words = [translation.encoder.display(source) for source in sources]
     together = translation.predictions(translation.encoder(sources), words)
+    with_targets = translation.predictions(translation.encoder(sources, ["a man runs . a man", "a"]), words)
+    assert [one.steps for one in with_targets] == [one.steps for one in together], "those of the written tokens"
     for source, shown, prediction in zip(sources, words, together, strict=True):
         (alone,) = translation.predictions(translation.encoder([source]), [shown])
         assert alone.steps == prediction.steps

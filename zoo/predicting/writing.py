@@ -65,10 +65,12 @@ class WritingPredictions(Predicting):
 
     @torch.inference_mode()
     def reading(self, batch: Any, written: Sequence[Hypothesis], *, need_weights: bool = True) -> Output:
-        """The output of the network while it reads a written sequence for each example of a batch."""
+        """The output of the network while it reads a written sequence for each example of a batch, which replaces the
+        target of the batch if it has one."""
         ids = [torch.tensor(one.ids, dtype=torch.long, device=batch.index.device) for one in written]
         mask = pad_sequence([torch.ones_like(row, dtype=torch.bool) for row in ids], batch_first=True)
-        return self(replace(batch, target=pad_sequence(ids, True), target_mask=mask), need_weights=need_weights)
+        fields = {"target": pad_sequence(ids, True), "target_mask": mask, "target_input": None, "target_packing": None}
+        return self(replace(batch, **fields), need_weights=need_weights)
 
     @torch.inference_mode()
     def whole_attention(self, batch: Any) -> tuple[Hypothesis, dict[str, Tensor]]:
