@@ -1,5 +1,7 @@
 """The text that a language model wrote: the beginning without colours, and each written word by its surprisal."""
 
+from argparse import Namespace
+
 import pytest
 
 from zoo.predicting.language_modeling import ContinuationPrediction, Continued
@@ -19,6 +21,14 @@ def test_words_after_a_beginning():
     assert first.words == ("the", "zebra", "sees", "⏎") and first.word_weights == (0.0, 0.0, 3.0, 1.0)
     assert first.unknown == (1,)
     assert second.words == ("my", "cat") and second.word_weights == (2.0, 4.0) and second.unknown == ()
+
+
+def test_a_continuation_of_several_lines_is_one_row():
+    best = Continued(" sees\nmy cat", ("sees", "\n", "my", "cat"), 0.0, -2.0)
+    prediction = ContinuationPrediction("the dog", "", (best, best), (3.0, 1.0, 2.0, 4.0))
+    view = LanguageModelingView()
+    assert view.row(prediction) == ["the dog", "sees ⏎ my cat", 2.5]
+    assert view.terminal(prediction, 1, Namespace(nbest=None)).splitlines() == ["1 ||| sees ⏎ my cat ||| -2.0000"] * 2
 
 
 def test_letters_are_words_with_the_sums_of_their_bits():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +16,7 @@ from zoo.data.language.reading import decoded
 from zoo.data.rows import reading
 from zoo.errors import ConfigError
 from zoo.predicting.classification import AttendedSentence
-from zoo.predicting.language_modeling import ContinuationPrediction, ExaminedWindow, ScoredText
+from zoo.predicting.language_modeling import ContinuationPrediction, Continued, ExaminedWindow, ScoredText
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Passage, ranking
 from zoo.visualize.drawing import Key
@@ -89,9 +90,9 @@ class LanguageModelingView(View):
 
     def row(self, prediction: Any) -> list[Any]:
         if isinstance(prediction, ScoredText):
-            return [shown(_joined(prediction.tokens)), "", round(_mean(prediction.bits), 4)]
+            return [_line(_joined(prediction.tokens)), "", round(_mean(prediction.bits), 4)]
         best = prediction.continuations[0]
-        return [shown(prediction.prompt), shown(best.text), round(best.bits / max(1, len(best.tokens)), 4)]
+        return [_line(prediction.prompt), _line(best.text), round(_mean(prediction.bits), 4)]
 
     def rows(self, prediction: Any) -> list[list[Any]]:
         """Return a row for each token of a scored text."""
@@ -106,7 +107,7 @@ class LanguageModelingView(View):
         if self.streams:
             return ""  # it was printed as it was written; this ends its line
         if options.nbest is not None or len(prediction.continuations) > 1:
-            return ranked(number, prediction.continuations)
+            return ranked(number, _in_lines(prediction.continuations))
         text = "\n".join(shown(line) for line in prediction.whole.split("\n"))
         return f"\n{text}" if number else text  # texts may have several lines: a blank one is between them
 
@@ -122,7 +123,7 @@ class LanguageModelingView(View):
         head = Head(prediction.prompt, above="beginning", under=under)
         keys = (WRITTEN, *[UNKNOWN] * bool(prediction.unknown))
         text = Passage(_lines(_continued(prediction)), weighing="word", keys=keys)
-        return [head, text, *ranking(prediction.continuations)]
+        return [head, text, *ranking(_in_lines(prediction.continuations))]
 
     def maps(self, predictor: Any, given: Any, prediction: Any) -> list[AttentionMap]:
         """Return all layers and heads while the network reads the whole text."""
@@ -198,6 +199,15 @@ def _lines(parts: Sequence[Shaded]) -> list[AttendedSentence]:
 def _visible(token: str) -> str:
     """A token as it can be seen: a line end and a blank are letters otherwise without a form."""
     return {"\n": LINE, " ": "␣"}.get(token, token)
+
+
+def _line(text: str) -> str:
+    """A text in one line, in which a line end is a visible letter."""
+    return shown(f" {LINE} ".join(text.strip().split("\n")))
+
+
+def _in_lines(continuations: Sequence[Continued]) -> list[Continued]:
+    return [replace(one, text=_line(one.text)) for one in continuations]
 
 
 def _joined(tokens: Sequence[str]) -> str:
