@@ -156,7 +156,7 @@ ids = torch.tensor(data.part("test").parts["ids"][:2_001].astype("int64"))[None]
 
 
 def perplexity(length, carry):
-    """Of 2,000 words that are read in windows of `length` words."""
+    """Return the perplexity of 2,000 words that are read in windows of `length` words."""
     nats, state = 0.0, None
     for at in range(0, 2_000, length):
         read, target = ids[:, at : at + length], ids[:, at + 1 : at + length + 1][:, : 2_000 - at]
