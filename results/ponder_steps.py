@@ -42,7 +42,7 @@ def main() -> None:
             place = batch.task[:, None].expand_as(numbers)
             counts[:, kind].index_put_((place, numbers.long()), torch.tensor(1), accumulate=True)
     counts[..., 0] = 0
-    shares = counts / counts.sum(-1, keepdim=True)
+    shares = counts / counts.sum(-1, keepdim=True).clamp(min=1)  # All 0 for a kind that a task does not have
     means = (shares * torch.arange(most + 1)).sum(-1)  # (tasks, KINDS)
     whole = (counts.sum(1) * torch.arange(most + 1)).sum(-1) / counts.sum((1, 2))
     rows, margin = [], []
