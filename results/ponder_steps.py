@@ -47,7 +47,8 @@ def main() -> None:
     means = (shares * torch.arange(most + 1)).sum(-1)  # (tasks, KINDS)
     whole = (counts.sum(1) * torch.arange(most + 1)).sum(-1) / counts.sum((1, 2))
     for task, every, by_kind in zip(tasks, whole.tolist(), means.tolist(), strict=True):
-        print(f"{task}: {every:.3f}", *(f"{kind} {mean:.3f}" for kind, mean in zip(KINDS, by_kind, strict=True)))
+        shown = [f"{kind} {mean:.3f}" for kind, mean in zip(KINDS, by_kind, strict=True) if mean]
+        print(f"{task}: {every:.3f}", *shown)
     if len(sys.argv) > 2:
         drawn = [number for number, task in enumerate(tasks) if task in (sys.argv[3:] or tasks)]
         rows = [f"{tasks[number]}, {kind}" for number in drawn for kind in KINDS]
@@ -57,7 +58,7 @@ def main() -> None:
             columns=[f"{number}" for number in range(1, most + 1)],
             weights=weights,
             texts=[[f"{value:.2f}" for value in row] for row in weights],
-            margin={"mean": [f"{value:.2f}" for value in mean]},
+            margin={"mean": [f"{value:.2f}" if value else "–" for value in mean]},
             axes=("positions", "steps"),
         )
         under = "shares of the positions of the test that halted after 1, 2, ... steps"
