@@ -1,7 +1,8 @@
-"""python results/ponder_steps.py RUN [PICTURE.png]: how many steps a universal_transformer_encoder took in the test of
-a run of data=babi, by task, for questions, supporting facts and other sentences.
+"""python results/ponder_steps.py RUN [PICTURE.png [TASK ...]]: how many steps a universal_transformer_encoder took in
+the test of a run of data=babi, by task, for questions, supporting facts and other sentences.
 
-Prints the means, and draws the shares of each number of steps if a picture is named.
+Prints the means. If a picture is named, draws the shares of each number of steps, of all tasks or of those that are
+named, such as qa1.
 """
 
 import json
@@ -23,7 +24,7 @@ KINDS = ("questions", "supporting facts", "other sentences")
 @torch.inference_mode()
 def main() -> None:
     """Run the command line."""
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) < 2:
         raise SystemExit(f"ponder_steps.py: name a run: {str(__doc__).splitlines()[0]}")
     run = Path(sys.argv[1])
     predictor = zoo.load(run / "checkpoints" / "best.ckpt")
@@ -42,19 +43,24 @@ def main() -> None:
             place = batch.task[:, None].expand_as(numbers)
             counts[:, kind].index_put_((place, numbers.long()), torch.tensor(1), accumulate=True)
     counts[..., 0] = 0
-    shares = counts / counts.sum(-1, keepdim=True)
+    shares = counts / counts.sum(-1, keepdim=True).clamp(min=1)  # All 0 for a kind that a task does not have
     means = (shares * torch.arange(most + 1)).sum(-1)  # (tasks, KINDS)
     whole = (counts.sum(1) * torch.arange(most + 1)).sum(-1) / counts.sum((1, 2))
-    rows, margin = [], []
     for task, every, by_kind in zip(tasks, whole.tolist(), means.tolist(), strict=True):
-        print(f"{task}: {every:.3f}", *(f"{kind} {mean:.3f}" for kind, mean in zip(KINDS, by_kind, strict=True)))
-        rows += [f"{task}, {kind}" for kind in KINDS]
-        margin += [f"{mean:.2f}" for mean in by_kind]
+        shown = [f"{kind} {mean:.3f}" for kind, mean in zip(KINDS, by_kind, strict=True) if mean]
+        print(f"{task}: {every:.3f}", *shown)
     if len(sys.argv) > 2:
-        weights = shares[..., 1:].flatten(0, 1)
-        texts = [[f"{value:.2f}" for value in row] for row in weights.tolist()]
-        columns = [f"{number}" for number in range(1, most + 1)]
-        grid = Grid(rows, columns, weights.tolist(), texts=texts, margin={"mean": margin}, axes=("positions", "steps"))
+        drawn = [number for number, task in enumerate(tasks) if task in (sys.argv[3:] or tasks)]
+        rows = [f"{tasks[number]}, {kind}" for number in drawn for kind in KINDS]
+        weights, mean = shares[drawn, :, 1:].flatten(0, 1).tolist(), means[drawn].flatten().tolist()
+        grid = Grid(
+            rows,
+            columns=[f"{number}" for number in range(1, most + 1)],
+            weights=weights,
+            texts=[[f"{value:.2f}" for value in row] for row in weights],
+            margin={"mean": [f"{value:.2f}" if value else "–" for value in mean]},
+            axes=("positions", "steps"),
+        )
         under = "shares of the positions of the test that halted after 1, 2, ... steps"
         save_picture(draw([Head("How long it thinks", under=under), grid]), sys.argv[2])
 
