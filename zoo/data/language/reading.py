@@ -15,7 +15,7 @@ from zoo.errors import DataError
 
 PIECE = 2**20  # Bytes that are read at once
 ANY_BYTE = "surrogateescape"
-"""How `decode` and `encode` treat bytes that are no UTF-8, which a text of bytes may hold: nothing is lost."""
+"""How `decode` and `encode` treat bytes that are not UTF-8: nothing is lost of a text of bytes."""
 
 
 def decoded(path: Path, encoding: str, *, has_key: bool = True) -> Iterator[str]:
