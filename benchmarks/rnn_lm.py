@@ -23,6 +23,7 @@ from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
 from zoo.models.rnn_lm import RNNLanguageModel
 from zoo.objectives.cross_entropy import vocabulary_cross_entropy
+from zoo.tasks.clipping import clip_norm
 
 COLUMNS, WINDOW, VOCABULARY, WIDTH, LAYERS, DROPOUT = 20, 35, 10_000, 650, 2, 0.5
 RATE, CLIP = 1.0, 5.0
@@ -54,7 +55,7 @@ def whole_step(tokens: Tensor) -> Callable[[], None]:
         output = model(batch, carried, need_weights=False)
         total, _ = vocabulary_cross_entropy(output.logits, batch.true_tokens)
         (total / len(batch.true_tokens)).backward()
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        clip_norm(model.parameters(), CLIP)
         optimizer.step()
         carried = {name: part.detach() for name, part in output.carried.items()}
 

@@ -1,16 +1,25 @@
-"""Gradients clipped matrix by matrix, against torch's singular values."""
+"""Gradients clipped by their norm, against torch, and matrix by matrix, against torch's singular values."""
 
 import pytest
 import torch
 from torch import nn
 
-from zoo.tasks.clipping import clip_matrices, spectral_norms
+from zoo.tasks.clipping import clip_matrices, clip_norm, spectral_norms
 
 
 def parameter(gradient: torch.Tensor) -> nn.Parameter:
     made = nn.Parameter(torch.zeros_like(gradient))
     made.grad = gradient.clone()
     return made
+
+
+@pytest.mark.parametrize("values", [[3.0, 4.0], [0.3, 0.4], [0.6, 0.8], [0.0, 0.0], [torch.nan, 1.0], [torch.inf, 1.0]])
+def test_the_norm_is_clipped_as_by_torch(values: list[float]) -> None:
+    """Norms above, below and at the bound of 1, also infinite ones: all gradients are equal to the bit."""
+    own, theirs = ([parameter(torch.tensor(values)), nn.Parameter(torch.zeros(1))] for _ in range(2))
+    norm, expected = clip_norm(iter(own), 1.0), nn.utils.clip_grad_norm_(theirs, 1.0)
+    torch.testing.assert_close(norm, expected, rtol=0.0, atol=0.0, equal_nan=True)
+    torch.testing.assert_close(own[0].grad, theirs[0].grad, rtol=0.0, atol=0.0, equal_nan=True)
 
 
 def test_norms() -> None:

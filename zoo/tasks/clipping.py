@@ -1,4 +1,4 @@
-"""Gradient clipping for each matrix by itself."""
+"""Gradient clipping: of the norm of all gradients, and of each matrix by itself."""
 
 from collections.abc import Iterable
 
@@ -6,6 +6,20 @@ import torch
 from torch import Tensor, nn
 
 from zoo.precision import precise
+
+
+@torch.no_grad()
+def clip_norm(parameters: Iterable[nn.Parameter], most: float) -> Tensor:
+    """Scale gradients whose norm exceeds `most` down to it, in place, and return their norm before that.
+
+    As torch.nn.utils.clip_grad_norm_, which on the CPU multiplies the gradients of every step, by 1 where they are not
+    too long.
+    """
+    parameters = list(parameters)
+    norm = nn.utils.get_total_norm([one.grad for one in parameters if one.grad is not None])
+    if norm.device.type != "cpu" or not most / (norm + 1e-6) >= 1:  # elsewhere a look at the norm would wait for it
+        nn.utils.clip_grads_with_norm_(parameters, most, norm)
+    return norm
 
 
 @torch.no_grad()

@@ -19,6 +19,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from zoo.data.rows import some
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained
+from zoo.tasks.clipping import clip_norm
 from zoo.tasks.parts import parameters_of
 from zoo.tasks.schedules import OWN_RATE, Noam
 
@@ -182,7 +183,7 @@ class Optimizing(LightningModule):
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         number = 1 + self.trainer.optimizers.index(optimizer.optimizer)
         if bound and algorithm != "value":
-            self.gradient_norms[number] = nn.utils.clip_grad_norm_(parameters, bound)
+            self.gradient_norms[number] = clip_norm(parameters, bound)
         else:
             self._measure(parameters, number)
             if bound:
@@ -219,7 +220,7 @@ class Optimizing(LightningModule):
         scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
         late = scaled and getattr(optimizer, "_step_supports_amp_scaling", False)  # it unscales the gradients itself
         if gradient_clip_val and gradient_clip_algorithm != "value" and not late:
-            self.gradient_norms[1] = nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+            self.gradient_norms[1] = clip_norm(self.parameters(), gradient_clip_val)
             return
         if not late:
             self._measure(self.parameters(), 1)
