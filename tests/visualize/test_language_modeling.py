@@ -1,11 +1,13 @@
-"""The text that a language model wrote: the beginning without colours, and each written word by its surprisal."""
+"""The text that a language model wrote: each written word by its surprisal, and where the network looked."""
 
 from argparse import Namespace
 
 import pytest
 
-from zoo.predicting.language_modeling import ContinuationPrediction, Continued
-from zoo.visualize.blocks import Passage
+from zoo.data.language.encoding import LanguageEncoder, LanguageTextOptions
+from zoo.predicting.language_modeling import ContinuationPrediction, Continued, LanguageModelingPredictions
+from zoo.run.checkpoint import Predictor
+from zoo.visualize.blocks import Grid, Passage
 from zoo.visualize.language_modeling import LanguageModelingView
 
 
@@ -37,3 +39,20 @@ def test_letters_are_words_with_the_sums_of_their_bits():
     assert first.words == ("a", "cat", "is", "⏎")
     assert first.word_weights == pytest.approx((0.0, 3.0, 3.5, 4.0))
     assert second.words == ("so",) and second.word_weights == pytest.approx((5.25,))
+
+
+def test_the_attention_of_what_was_written():
+    """One row for each of the 4 tokens that were written, over the line end, the beginning, and all written but the
+    last; a row sees what was read before it."""
+    encoder = LanguageEncoder(LanguageTextOptions(), ["a", "b", "c"])
+    model = {"_target_": "zoo.models.memn2n_lm.MemN2NLanguageModel", "embedding_dim": 8, "memory_size": 9}
+    greedy = {"_target_": "zoo.decoding.Greedy", "max_length": [0.0, 4.0]}
+    task = LanguageModelingPredictions(model=model, decoding=greedy)
+    task.build(encoder.spec(), encoder)
+    (found,) = Predictor(task, encoder)(["a b"])
+    *_, grid = LanguageModelingView().blocks(found)
+    written = found.continuations[0].tokens
+    assert len(written) == 4 and found.read == ("\n", "a", "b", *written[:3])
+    assert isinstance(grid, Grid) and (len(grid.rows), len(grid.columns)) == (4, 6)
+    for row, weights in enumerate(grid.weights):
+        assert sum(weights[: row + 3]) == pytest.approx(1) and all(weights[: row + 3]) and not any(weights[row + 3 :])

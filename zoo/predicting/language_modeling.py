@@ -46,6 +46,9 @@ class ContinuationPrediction(Prediction):
     continuations: tuple[Continued, ...]
     bits: tuple[float, ...] = ()  # The surprisal of each token of the best continuation
     unknown: tuple[str, ...] = ()  # Tokens of the prompt that are not in the vocabulary
+    attention: tuple[tuple[float, ...], ...] | None = None
+    """(T, S) weights of each token of the best continuation on all tokens that were read, as in `ScoredText`."""
+    read: tuple[str, ...] = ()  # The S tokens that were read
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,8 @@ class LanguageModelingPredictions(WritingPredictions):
         encoder, prompt = self.encoder, self.encoder.prompt(text)
         read = encoder.text(prompt).removeprefix("\n")
         texts = [encoder.text([*prompt, *one.ids]).removeprefix("\n") for one in nbest]
-        best = StreamBatch.of_texts([[*prompt, *nbest[0].ids]]).to(self._home())
+        best = self._scored(StreamBatch.of_texts([[*prompt, *nbest[0].ids]]).to(self._home()), 0)
+        written = slice(len(prompt) - 1, None)
         return ContinuationPrediction(
             prompt=text,
             whole=texts[0],
@@ -155,8 +159,10 @@ class LanguageModelingPredictions(WritingPredictions):
                 Continued(whole.removeprefix(read), tuple(encoder.shown(one.ids)), one.log_prob, one.score)
                 for whole, one in zip(texts, nbest, strict=True)
             ),
-            bits=self._scored(best, 0).bits[len(prompt) - 1 :],
+            bits=best.bits[written],
             unknown=tuple(encoder.unknown(text)),
+            attention=None if best.attention is None else best.attention[written],
+            read=best.read,
         )
 
     @torch.inference_mode()

@@ -123,7 +123,8 @@ class LanguageModelingView(View):
         head = Head(prediction.prompt, above="beginning", under=under)
         keys = (WRITTEN, *[UNKNOWN] * bool(prediction.unknown))
         text = Passage(_lines(_continued(prediction)), weighing="word", keys=keys)
-        return [head, text, *ranking(_in_lines(prediction.continuations))]
+        grid = _grid(prediction.continuations[0].tokens, prediction)
+        return [head, text, *ranking(_in_lines(prediction.continuations)), *grid]
 
     def maps(self, predictor: Any, given: Any, prediction: Any) -> list[AttentionMap]:
         """Return all layers and heads while the network reads the whole text."""
@@ -140,11 +141,7 @@ class LanguageModelingView(View):
         head = Head(f"perplexity {prediction.perplexity:.2f}", under=under)
         keys = (SURPRISAL, *[UNKNOWN] * bool(prediction.unknown))
         blocks: list[Block] = [head, Passage(_lines(_each(prediction)), weighing="word", keys=keys)]
-        if prediction.attention is not None:
-            axes = ("predicted tokens", "read tokens")
-            rows, columns = ([*map(_visible, part)] for part in (prediction.tokens, prediction.read))
-            blocks.append(Grid(rows, columns, prediction.attention, axes=axes, keys=(READ,)))
-        return blocks
+        return [*blocks, *_grid(prediction.tokens, prediction)]
 
 
 def _spoken(piece: str) -> None:
@@ -194,6 +191,14 @@ def _lines(parts: Sequence[Shaded]) -> list[AttendedSentence]:
         )
         for line in lines
     ]
+
+
+def _grid(tokens: Sequence[str], prediction: ScoredText | ContinuationPrediction) -> list[Block]:
+    """The attention of predicted tokens on those that were read, if the network has any."""
+    if prediction.attention is None:
+        return []
+    rows, columns = ([*map(_visible, part)] for part in (tokens, prediction.read))
+    return [Grid(rows, columns, prediction.attention, axes=("predicted tokens", "read tokens"), keys=(READ,))]
 
 
 def _visible(token: str) -> str:
