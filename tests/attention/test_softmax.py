@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zoo.attention import ContextScore, MonotonicWindow, PredictedWindow, masked_softmax, segment_softmax
-from zoo.attention.softmax import masked_log_softmax, masked_logsumexp, pointer_sum
+from zoo.attention.softmax import masked_log_softmax, masked_logsumexp, needed, pointer_sum
 
 
 def test_worked_numbers():
@@ -16,6 +16,13 @@ def test_worked_numbers():
     weights = masked_softmax(torch.tensor([[1.0, 99.0, 3.0]]), torch.tensor([[True, False, True]]))
     share = 1 / (1 + math.e**2)
     torch.testing.assert_close(weights, torch.tensor([[share, 0.0, 1 - share]]))
+
+
+def test_a_mask_is_needed_where_it_hides_something():
+    mask = torch.tensor([[True, True], [True, False]])
+    assert needed(mask) is mask
+    assert needed(mask[:1]) is None
+    assert torch.compile(lambda mask: torch.zeros(2) if needed(mask) is None else mask, backend="eager")(mask[:1]).all()
 
 
 def test_scores_below_minus_88_beside_masked_ones_stay_exact():

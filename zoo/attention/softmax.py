@@ -27,6 +27,11 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) ->
     return scores.masked_fill(~mask, lowest).softmax(dim).masked_fill(~mask, 0.0)
 
 
+def needed(mask: Tensor) -> Tensor | None:
+    """The `mask`, or None if all of it is True, on the CPU. Other devices would have to wait for a look at it."""
+    return None if mask.device.type == "cpu" and not torch.compiler.is_compiling() and mask.all() else mask
+
+
 def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
     """Softmax of `scores` (N,) inside each segment: `segment` (N,) numbers the row of each score, 0 ... segments - 1.
 

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count
 from zoo.attention import masked_softmax
+from zoo.attention.softmax import needed
 from zoo.data.language.batch import LanguageSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
@@ -103,10 +104,11 @@ class MemN2NLanguageModel(StreamNetwork):
         a = torch.cat([before["matched"], self.matched(tokens)[:, :, None]], 2)  # (B, K, M, d)
         b = torch.cat([before["returned"], self.returned(tokens)[:, :, None]], 2)
         seen = F.pad(before["seen"], (0, 1), value=True)  # (B, K, M)
+        mask = needed(seen)
         m, c = a + self.matched_time, b + self.returned_time
         u = a.new_full((*tokens.shape[:2], a.shape[-1]), QUERY)  # (B, K, d)
         for _ in range(self.hops):
-            p = masked_softmax((m @ u[..., None]).squeeze(-1), seen)  # (B, K, M)    (1)
+            p = masked_softmax((m @ u[..., None]).squeeze(-1), mask)  # (B, K, M)    (1)
             u = self._next(u, (p[:, :, None] @ c).squeeze(2))  # (2)
         after = {"matched": a[:, :, 1:], "returned": b[:, :, 1:], "seen": seen[:, :, 1:]}
         return Step(log_probabilities(self.vocabulary(u)), State({}, after), {})  # (3)

@@ -36,6 +36,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
+from zoo.attention.softmax import needed
 from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
@@ -232,9 +233,7 @@ class TransformerDecoder(WritingNetwork):
         `own` (B, K, t) has the numbers of those that a hypothesis can see.
         """
         before, position = state.hypotheses, state.hypotheses["position"]
-        mask: Tensor | None = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
-        if tokens.device.type == "cpu" and not torch.compiler.is_compiling() and state.memory["mask"].all():
-            mask = None  # without padding there is nothing to mask
+        mask = needed(state.memory["mask"][:, None, None])  # (B, 1, 1, S); without padding there is nothing to mask
         own, visible, gone = self._own(before["own"], tokens, state.history["read.0"].shape[1])
         after, history, attention = {"position": position + 1, "own": own}, {}, {}
         x = self._embed(self.target_embedding, tokens, self.target_positions(position))  # (B, K, D)

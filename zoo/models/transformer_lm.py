@@ -31,6 +31,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention
+from zoo.attention.softmax import needed
 from zoo.data.language.batch import LanguageSpec
 from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
 from zoo.layers.history import appended
@@ -154,8 +155,7 @@ class TransformerLanguageModel(StreamNetwork):
         rows, count = position.shape
         own = torch.eye(count, dtype=torch.bool, device=seen.device).expand(rows, -1, -1)
         seen = torch.cat([seen, own], 2)  # (B, K, n + K)
-        everything = seen.device.type == "cpu" and not torch.compiler.is_compiling() and bool(seen.all())
-        visible = None if everything else seen[:, None]
+        visible = needed(seen[:, None])
         embedded = self.embedding(tokens)  # (B, K, D)
         history = {"tokens": appended(state.history["tokens"], embedded)}
         x = self._embed(embedded, position)

@@ -40,6 +40,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Natural, NonNegative, Share
 from zoo.attention import MultiHeadAttention
+from zoo.attention.softmax import needed
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.data.stories.batch import RealWords, StoryBatch, StorySpec
 from zoo.layers.history import appended
@@ -214,7 +215,7 @@ class UniversalTransformer(TransformerDecoder):
         block, pondering = self.writer.block, self.writer.pondering
         own, visible, _ = self._own(before["own"], tokens, state.history["read.0"].shape[1])
         module, normed = block.self_attention, block.self_attention_residual.before
-        mask = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
+        mask = needed(state.memory["mask"][:, None, None])  # (B, 1, 1, S)
         history: dict[str, Tensor] = {}
         attention: list[Tensor] = []
 
