@@ -100,24 +100,27 @@ class TransformerLanguageModel(StreamNetwork):
         before = tokens.new_full((packing.shape[0], known), -1) if carried is None else carried["words"]
         words = torch.cat([before, packing.unpack(tokens + 1) - 1], 1)  # (B, w - 1 + T), -1 at padding
         begin, stop = (before < 0).sum(1), known + (words[:, known:] >= 0).sum(1)
-        *places, (last, _) = contexts(begin, torch.full_like(begin, known), stop, self.window)
+        new = packing.shape[1]
+        *places, (last, _) = contexts(begin, torch.full_like(begin, known), stop, self.window, new)
         column = stop[:, None] - torch.arange(known, 0, -1, device=words.device)
         after = {"words": words.gather(1, column).where(column >= last[:, None], -1)}
-        if carried is None and packing.shape[1] <= self.window:
+        if carried is None and new <= self.window:
             x, weights, _ = self._stack(self.embedding(tokens), packing, need_weights)
             return Read(x, after, weights)
         states, attention = self.embedding.weight.new_zeros(prod(packing.shape), self.dim), dict[str, Tensor]()
-        for first, new in places:
+        for first, fresh in places:
+            if not (fresh < stop).any():
+                break
             column = first[:, None] + torch.arange(self.window, device=words.device)  # (B, w)
-            mask = (column < stop[:, None]) & (new < stop)[:, None]
+            mask = (column < stop[:, None]) & (fresh < stop)[:, None]
             column, inside = column.where(mask, 0), Packing.of(mask)
             x, weights, _ = self._stack(self.embedding(inside.pack(words.gather(1, column))), inside, need_weights)
-            place, fresh = inside.pack(column), inside.pack(column >= new[:, None])
-            row = inside.row[fresh]
-            cell = row * packing.shape[1] + place[fresh] - known  # in (B, T)
-            states = states.to(x.dtype).index_copy(0, cell, x[fresh])
+            kept = inside.pack(column >= fresh[:, None])
+            row = inside.row[kept]
+            cell = row * new + inside.pack(column)[kept] - known  # in (B, T)
+            states = states.to(x.dtype).index_copy(0, cell, x[kept])
             for name, part in weights.items():
-                own = inside.pack(part.transpose(1, 2))[fresh]  # (new tokens, H, w)
+                own = inside.pack(part.transpose(1, 2))[kept]  # (new tokens, H, w)
                 seen = own.new_zeros(*own.shape[:2], words.shape[1])
                 seen = seen.scatter_add(2, column.index_select(0, row)[:, None].expand_as(own), own)
                 found = attention.get(name, own.new_zeros(len(states), *seen.shape[1:]))
@@ -131,7 +134,7 @@ class TransformerLanguageModel(StreamNetwork):
         """Reads the prompts: keys and values of their contexts in every layer."""
         tokens, packing, first = prompts(batch)
         words, length = packing.unpack(tokens), packing.unpack(torch.ones_like(tokens)).sum(1)  # (B, P), (B,)
-        begin, _ = contexts(length * 0, length * 0, length, self.window)[-1]
+        begin, _ = contexts(length * 0, length * 0, length, self.window, words.shape[1])[-1]
         count = length - begin
         place = torch.arange(int(count.max()), device=words.device)
         mask = place < count[:, None]  # (B, n)
@@ -215,16 +218,18 @@ class TransformerLanguageModel(StreamNetwork):
         return State({}, {"position": left, "seen": (own & mask[:, None]).flatten(2)}, history=history)
 
 
-def contexts(first: Tensor, known: Tensor, stop: Tensor, window: int) -> list[tuple[Tensor, Tensor]]:
+def contexts(first: Tensor, known: Tensor, stop: Tensor, window: int, most: int) -> list[tuple[Tensor, Tensor]]:
     """Where the contexts lie that read the tokens `known` to `stop` (B,) of texts that begin at `first` (B,): the first
-    token of each, and the first that no context before had. The last one is the context of the next token."""
+    token of each, and the first that no context before had. The last one is the context of the next token.
+
+    There are as many as `most` tokens may need, so that no step of training waits for a device. Some may read nothing.
+    """
     found = [(first, known)]
-    while True:
+    for _ in range(1 + max(0, -(-(most - 1) // dropped(window)))):  # the first reads a token, each other one s
         until = torch.minimum(first + window, stop)
         first = first + dropped(window) * (until - first == window)
         found.append((first, until))
-        if (until == stop).all():
-            return found
+    return found
 
 
 def dropped(window: int) -> int:
