@@ -26,7 +26,7 @@ from zoo.objectives.cross_entropy import vocabulary_cross_entropy
 from zoo.tasks.clipping import clip_norm
 
 COLUMNS, WINDOW, VOCABULARY, WIDTH, LAYERS, DROPOUT = 20, 35, 10_000, 650, 2, 0.5
-RATE, CLIP = 1.0, 5.0
+RATE, CLIP = 35.0, 5.0 / 35
 SHAPES = [(20, 35, 650), (20, 35, 200), (50, 50, 128), (32, 25, 64)]  # rows, steps and units of single layers
 RATIOS = {
     "step_by_floor": ("step", "floor"),
