@@ -8,7 +8,7 @@ summary. It is the one that papers on CNN/Daily Mail print. `zoo.metrics.RougeL`
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from rouge_score.rouge_scorer import RougeScorer
@@ -31,15 +31,14 @@ class Rouge(Metric):
     total: Tensor
     count: Tensor
     defining: Tensor  # The number of references with a word
-    splitting: ClassVar[str] = "lines"
-    """The sentences that ROUGE-Lsum compares."""
 
-    def __init__(self, kind: str, *, stemming: bool = True) -> None:
-        """`kind` is one of `KINDS`. With `stemming`, words of more than three letters are compared by their stems."""
+    def __init__(self, kind: str, *, stemming: bool = True, splitting: str = "lines") -> None:
+        """`kind` is one of `KINDS`. With `stemming`, words of more than three letters are compared by their stems.
+        `splitting` says how the given lines were found, for the signature."""
         super().__init__()
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r}: expected one of {', '.join(KINDS)}")
-        self.kind, self.stemming = kind, stemming
+        self.kind, self.stemming, self.splitting = kind, stemming, splitting
         self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("count", torch.tensor(0), dist_reduce_fx="sum")
         self.add_state("defining", torch.tensor(0), dist_reduce_fx="sum")

@@ -67,9 +67,7 @@ def _greedy(sentences: list[list[str]], reference: list[str]) -> tuple[float, li
     return best, sorted(chosen)
 
 
-def _hits(
-    sentences: list[list[str]], reference: list[str], order: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _hits(sentences: list[list[str]], reference: list[str], order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(S, G) how often each n-gram of a reference occurs in each sentence, (G,) how often it occurs in the reference,
     and (S,) the n-grams of each sentence."""
     grams = Counter(zip(*(reference[n:] for n in range(order)), strict=False))

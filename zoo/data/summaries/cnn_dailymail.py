@@ -14,8 +14,17 @@ from typing import Unpack
 
 from zoo.data.readers import TABLES
 from zoo.data.rows import read_lines
-from zoo.data.sources import HUB_SPLITS, Source, file_source, find_splits, folder_identity, hub_source, identity
-from zoo.data.sources import path_source, split_of
+from zoo.data.sources import (
+    HUB_SPLITS,
+    Source,
+    file_source,
+    find_splits,
+    folder_identity,
+    hub_source,
+    identity,
+    path_source,
+    split_of,
+)
 from zoo.data.summaries.module import SummaryCorpus, SummaryCorpusArguments
 from zoo.data.summaries.readers import (
     NOUN,

@@ -61,7 +61,10 @@ def read_files(read: ReadFile, folder: Path, suffix: str, bad: BadRows) -> Itera
 
 
 def read_listed(
-    read: ReadFile, names: Callable[[], Iterable[tuple[str, str]]], files: Callable[[], Mapping[str, Path]], bad: BadRows
+    read: ReadFile,
+    names: Callable[[], Iterable[tuple[str, str]]],
+    files: Callable[[], Mapping[str, Path]],
+    bad: BadRows,
 ) -> Iterator[Article]:
     """The articles whose names are listed.
 
@@ -177,7 +180,9 @@ def features(record: bytes) -> dict[str, bytes]:
     found = {}
     for all_features in _fields(record, 1):
         for entry in _fields(all_features, 1):
-            values = [value for feature in _fields(entry, 2) for one in _fields(feature, 1) for value in _fields(one, 1)]
+            values = [
+                value for feature in _fields(entry, 2) for one in _fields(feature, 1) for value in _fields(one, 1)
+            ]
             for name in _fields(entry, 1):
                 if values:
                     found[name.decode()] = values[0]

@@ -12,8 +12,16 @@ from typing import Unpack
 
 from zoo.data.readers import TABLES
 from zoo.data.rows import reading
-from zoo.data.sources import HUB_SPLITS, Source, file_source, find_splits, folder_identity, hub_source, identity
-from zoo.data.sources import path_source
+from zoo.data.sources import (
+    HUB_SPLITS,
+    Source,
+    file_source,
+    find_splits,
+    folder_identity,
+    hub_source,
+    identity,
+    path_source,
+)
 from zoo.data.summaries.module import SummaryCorpus, SummaryCorpusArguments
 from zoo.data.summaries.readers import (
     NOUN,
@@ -64,9 +72,7 @@ class XSum(SummaryCorpus):
         folder, suffix, read = found
         names = _names(lists)
         splits = {
-            split: partial(
-                read_listed, read, partial(_places, lists, names[other]), partial(_files, folder, suffix)
-            )
+            split: partial(read_listed, read, partial(_places, lists, names[other]), partial(_files, folder, suffix))
             for split, other in HUB_SPLITS.items()
             if other in names
         }
