@@ -63,10 +63,10 @@ class XSum(SummaryCorpus):
     def open_files(self, path: Path) -> Source | None:
         if path.is_file():
             return None
-        if files := find_splits(path, TABLES):
-            return file_source(path, files, lambda file, bad: read_table(file, COLUMNS, HINT, bad), NOUN)
         found = _articles(path)
         lists = next((one for one in (path / SPLIT_FILE, path.parent / SPLIT_FILE) if one.is_file()), None)
+        if lists is None and (files := find_splits(path, TABLES)):
+            return file_source(path, files, lambda file, bad: read_table(file, COLUMNS, HINT, bad), NOUN)
         if found is None or lists is None:
             return None
         folder, suffix, read = found
