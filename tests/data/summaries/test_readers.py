@@ -135,7 +135,9 @@ def test_tables_have_texts_or_lists_of_them(tmp_path):
     first, second = read_table(path, ("t", "s"), "", BadRows())
     assert (first.text, first.summaries) == ("one\ntwo", ("a",))
     assert (second.text, second.summaries) == ("one\ntwo three", ("a", "b\nc"))
-    with pytest.raises(DataError, match=re.escape(f"{path}, line 1: missing column: no column 'x'; found: 't', 's' hint")):
+    with pytest.raises(
+        DataError, match=re.escape(f"{path}, line 1: missing column: no column 'x'; found: 't', 's' hint")
+    ):
         list(read_table(path, ("x", "s"), " hint", BadRows()))
     read = partial(read_record, {"t": ["one", 2], "s": "a"}, "here", columns=("t", "s"))
     assert one_bad_row(read, "here: no text: column 't' holds ['one', 2]; expected a text or a list of texts") == []
@@ -159,7 +161,9 @@ def test_your_own_tables_and_folders(tmp_path):
 # corpora
 
 
-SECTIONS = "[SN]URL[SN]\nhttp://a\n\n[SN]TITLE[SN]\nT\n\n[SN]FIRST-SENTENCE[SN]\nAnn won.\n\n[SN]RESTBODY[SN]\nOne.\nTwo.\n"
+SECTIONS = (
+    "[SN]URL[SN]\nhttp://a\n\n[SN]TITLE[SN]\nT\n\n[SN]FIRST-SENTENCE[SN]\nAnn won.\n\n[SN]RESTBODY[SN]\nOne.\nTwo.\n"
+)
 
 
 def test_xsum_in_its_three_forms(tmp_path):

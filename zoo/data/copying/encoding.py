@@ -30,8 +30,7 @@ NUMBERS = pa.list_(pa.int32())
 TEXTS = pa.list_(pa.string())
 LINKS = ("source_spans", "target_spans", "linked_source", "linked_target", "stating", "distances")
 """Facts that a generator knows: the begin and the end of each of its words in the source, whose texts are joined by a
-line feed, and in the target; the numbers of linked words; the target words that state a fact, and how far away each is.
-"""
+line feed, and in the target; the numbers of linked words; the target words that state a fact, and its distance."""
 
 LOST = ("lost_source", "lost_target")  # The numbers of tokens that the limits removed
 
