@@ -1,4 +1,4 @@
-"""What is counted of texts with copied words, by hand; predictions with the place of each copied word."""
+"""Counts of copied words and facts, by hand; predictions with the place of each copied word."""
 
 import pytest
 import torch
