@@ -63,7 +63,7 @@ class Rouge(Metric):
 
     @property
     def signature(self) -> str:
-        """What must be equal for two scores to be compared."""
+        """The properties that must be equal for two scores to be compared."""
         stems = "porter" if self.stemming else "none"
         split = f"|split:{self.splitting}" if self.kind == "rouge_lsum" else ""
         return f"refs:best-rouge1|score:f1|case:lower|tok:a-z0-9|stem:{stems}{split}|version:{version('rouge-score')}"
