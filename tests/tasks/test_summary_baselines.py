@@ -35,3 +35,7 @@ def test_the_extract_is_in_the_order_of_the_text_and_no_sentence_improves_it():
     assert oracle(TEXT, ["rome"]) == [TEXT[0]]
     assert oracle(TEXT, ["nothing"]) == [TEXT[0]]  # at least one
     assert oracle(TEXT, ["rome", reference]) == chosen  # the reference that can be reached best
+
+
+def test_a_word_that_a_sentence_repeats_counts_as_often_as_in_the_reference():
+    assert oracle(["boat boat boat boat boat .", "his boat ."], ["a boat"]) == ["his boat ."]
