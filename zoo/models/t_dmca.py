@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, NonNegative, Share
 from zoo.attention import MultiHeadAttention
 from zoo.attention.reach import Compressed, Full, Local, Prefix, Reach, attend_on_both
-from zoo.data.pairs.batch import PairBatch, PairSpec
+from zoo.data.copying.batch import CopyBatch, CopySpec
 from zoo.errors import ConfigError
 from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
 from zoo.layers.history import appended
@@ -57,13 +57,13 @@ class CompressedDecoder(WritingNetwork):
     or that is odd with sinusoidal positions.
     """
 
-    tasks = ("translation",)
+    tasks = ("summarization",)
     attends = {"source": "memory_mask"}
     not_exported = "continues its documents, and `zoo export` writes an encoder and a decoder"
 
     def __init__(
         self,
-        spec: PairSpec,
+        spec: CopySpec,
         *,
         hidden_dim: Count = 512,
         layers: str = "LMLML",
@@ -87,14 +87,14 @@ class CompressedDecoder(WritingNetwork):
         if not layers or (strange := set(layers) - set(kinds)):
             found = f"{sorted(strange)[0]!r} is not a layer" if layers else "there is no layer"
             raise ConfigError(f"model.layers={layers}: {found}; write a word of L, M and F, such as LMLML")
-        self.embedding = TokenEmbedding(spec.target_size, hidden_dim)
+        self.embedding = TokenEmbedding(spec.vocabulary_size, hidden_dim)
         self.positions = positions_called(positions, spec.longest_source + spec.longest_target, hidden_dim)
         self.layers = nn.ModuleList(
             Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=False) for _ in layers
         )
         self.reaches = nn.ModuleList(kinds[letter]() for letter in layers)
         self.norm = end_norm(norm, hidden_dim)
-        self.vocabulary = Linear(hidden_dim, spec.target_size)
+        self.vocabulary = Linear(hidden_dim, spec.vocabulary_size)
         self.dropout = nn.Dropout(dropout)
         initialise(self.vocabulary, [self.embedding, self.positions])
 
@@ -103,7 +103,7 @@ class CompressedDecoder(WritingNetwork):
         """The rest of the weights is on the summary, and on the empty slot."""
         return tuple(f"source.{n}" for n, reach in enumerate(self.reaches) if not isinstance(reach, Local))
 
-    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
+    def forward(self, batch: CopyBatch, *, need_weights: bool = True) -> Output:
         """Scores (N', V) of the summary's tokens, and the attention `source.<layer>`; in training the loss `source` of
         the documents' tokens."""
         read, rows, target = batch.forced
@@ -139,7 +139,7 @@ class CompressedDecoder(WritingNetwork):
             losses["source"] = self.source_loss * self._source_loss(x[:count], batch)
         return Output(self.vocabulary(self.norm(x[count:])), attention, losses)
 
-    def start(self, batch: PairBatch) -> State:
+    def start(self, batch: CopyBatch) -> State:
         """Reads the documents: the slots of every layer that the summary can see."""
         packing, lengths = batch.source_packing, batch.source_mask.sum(1)
         memory, history = {"mask": batch.source_mask}, {}
@@ -207,7 +207,7 @@ class CompressedDecoder(WritingNetwork):
         """Tokens (...) or probabilities (..., V) and their positions (...) -> (..., D)."""
         return self.dropout(self.embedding(tokens) * sqrt(self.dim) + self.positions(positions))
 
-    def _source_loss(self, x: Tensor, batch: PairBatch) -> Tensor:
+    def _source_loss(self, x: Tensor, batch: CopyBatch) -> Tensor:
         """Mean -log p of the documents' tokens but the first of each, from the outputs (N, D) at the documents."""
         following = torch.cat([batch.source[:, 1:], batch.source[:, :1]], 1)
         follows = torch.cat([batch.source_mask[:, 1:], torch.zeros_like(batch.source_mask[:, :1])], 1)

@@ -304,7 +304,7 @@ class Transformer(TransformerDecoder):
     divide, or that is odd with sinusoidal positions.
     """
 
-    tasks = ("translation",)
+    tasks = ("translation", "summarization")
     attends = {"source": "memory_mask", "encoder": "memory_mask", "decoder": "target_mask"}
 
     def __init__(
