@@ -8,9 +8,9 @@ Query i of a text sees, beside itself,
   f j + f - 1 <= i. The keys and values of the tokens f j ... f j + f - 1 become one key and one value by a convolution
   of width and stride f. Tokens that do not fill a block are not seen.
 
-Time and memory grow with the pairs of queries and keys that can meet, halved by torch's causal kernels: N^2 / 2, N w / 2
-and N^2 / 2f. For `Compressed`, the queries i with the same remainder of i + 1 are a text of their own: number g of it
-sees the slots 0 ... g, as in causal self-attention.
+Memory is linear in N. Time grows with the pairs of queries and keys that can meet: N^2 / 2, N w / 2 and N^2 / 2f, with
+torch's causal kernels. For `Compressed`, the queries i with the same remainder of (i + 1) / f are a text of their own:
+number g of it sees the slots 0 ... g, as in causal self-attention.
 
 Each class serves two passes. Training lays out whole texts. Decoding reads a prefix once, and then one token of each
 hypothesis. Its keys and values are joined to those of the prefix inside the softmax, so that the prefix is not copied.
@@ -48,7 +48,7 @@ class Reach(nn.Module, ABC):
 
     @abstractmethod
     def prefix(self, attention: MultiHeadAttention, grid: Tensor, lengths: Tensor) -> Prefix:
-        """The memory of texts from (B, S, 3D), of which the first `lengths` (B,) are tokens."""
+        """The memory of texts (B, S, 3D). The first `lengths` (B,) of each row are tokens."""
 
     def visible(self, prefix: Tensor, lengths: Tensor, position: Tensor) -> Tensor:
         """The slots (B, Q, M) of a prefix, with the mask `prefix` (B, M), that queries at `position` (B, Q) see; all of
@@ -60,7 +60,7 @@ class Reach(nn.Module, ABC):
         return position <= query
 
     def opened(self, grid: Tensor, lengths: Tensor) -> Tensor:
-        """What `entry` needs of a prefix (B, S, 3D) that is not in its memory: (B, C)."""
+        """The part (B, C) of a prefix (B, S, 3D) that is not in its memory and that `entry` needs."""
         return grid.new_zeros(grid.shape[0], 0)
 
     def entry(self, new: Tensor, opened: Tensor, position: Tensor) -> tuple[Tensor, Tensor]:
@@ -118,7 +118,8 @@ class Local(Reach):
     def prefix(self, attention: MultiHeadAttention, grid: Tensor, lengths: Tensor) -> Prefix:
         first = lengths - lengths % self.size  # of the block that is not full
         held, mask = _from(grid[..., attention.dim :], first, min(self.size - 1, grid.shape[1]), lengths)
-        return Prefix(*attention.split_heads(held), mask)
+        keys, values = attention.split_heads(held)
+        return Prefix(keys, values, mask)
 
     def visible(self, prefix: Tensor, lengths: Tensor, position: Tensor) -> Tensor:
         return prefix[:, None] & self.continued(lengths[:, None], position)[..., None]
@@ -161,7 +162,8 @@ class Compressed(Reach):
 
     def prefix(self, attention: MultiHeadAttention, grid: Tensor, lengths: Tensor) -> Prefix:
         slots = self._slots(grid[..., self.dim :])
-        return Prefix(*attention.split_heads(slots), self.slots(slots.shape[1], grid.device) < lengths[:, None])
+        keys, values = attention.split_heads(slots)
+        return Prefix(keys, values, self.slots(slots.shape[1], grid.device) < lengths[:, None])
 
     def slots(self, count: int, device: torch.device) -> Tensor:
         return torch.arange(count, device=device) * self.factor - 1  # the empty slot is before all tokens

@@ -5,7 +5,8 @@ https://arxiv.org/abs/1801.10198
 
 Sections: the decoder alone over (documents, separator, summary) 4.2.2, local and memory-compressed attention 4.2.3
 (equations in `zoo.attention.reach`), extraction of paragraphs 4.1 (`data.extraction`). Layers are those of
-`transformer`. `layers=LMLML` is the paper's T-DMCA, `layers=FFFFF` its T-D with five layers; T-ED is `model=transformer`.
+`transformer`. `layers=LMLML` is the paper's T-DMCA, `layers=FFFFF` its T-D with five layers; its T-ED is
+`model=transformer`.
 
 What differs from the paper:
 - Block j of a compressed memory covers the tokens 3j ... 3j + 2, and token i sees it if 3j + 2 <= i. The paper does not
@@ -43,6 +44,7 @@ from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 from zoo.models.transformer import Layer, Norm, end_norm, initialise
+from zoo.precision import precise
 
 
 class CompressedDecoder(WritingNetwork):
@@ -117,17 +119,13 @@ class CompressedDecoder(WritingNetwork):
         attention = dict[str, Tensor]()
         for number, (layer, reach) in enumerate(self._stack()):
 
-            def attend(
-                module: MultiHeadAttention, y: Tensor, reach: Reach = reach
-            ) -> tuple[Tensor, Tensor | None]:
+            def attend(module: MultiHeadAttention, y: Tensor, reach: Reach = reach) -> tuple[Tensor, Tensor | None]:
                 projected = module.project(y)  # (N, 3D)
                 grid = cells.unpack(projected)  # (B, W, 3D)
                 output = module.output(cells.pack(reach(module, grid)))
                 if not need_weights:
                     return output, None
-                return output, reach.weights(
-                    module, grid, target.unpack(projected[count:, : self.dim]), asked, lengths
-                )
+                return output, reach.weights(module, grid, target.unpack(projected[count:, : self.dim]), asked, lengths)
 
             x, (weights,) = layer(x, attend)
             if weights is not None:
@@ -212,5 +210,5 @@ class CompressedDecoder(WritingNetwork):
         following = torch.cat([batch.source[:, 1:], batch.source[:, :1]], 1)
         follows = torch.cat([batch.source_mask[:, 1:], torch.zeros_like(batch.source_mask[:, :1])], 1)
         wanted = batch.source_packing.pack(following.masked_fill(~follows, -100))
-        total = F.cross_entropy(self.vocabulary(self.norm(x)).float(), wanted, reduction="sum")
+        total = F.cross_entropy(precise(self.vocabulary(self.norm(x))), wanted, reduction="sum")
         return total / follows.sum().clamp(min=1)

@@ -1,5 +1,5 @@
-"""The order in which paragraphs are read, so that a cut leaves the best ones: extraction of Liu et al. 2018, section 4.1,
-https://arxiv.org/abs/1801.10198.
+"""The order in which paragraphs are read, so that a cut leaves the best ones: the extraction of Liu et al. 2018,
+section 4.1, https://arxiv.org/abs/1801.10198.
 
 - `identity`: as they are found.
 - `tf_idf`: by sum_w N_w log(N_d / N_dw) over the words w of the title. N_w counts w in the paragraph, N_d the
@@ -73,13 +73,13 @@ def _tf_idf(article: Article) -> Iterator[int]:
     total, scores = len(article.paragraphs), np.zeros(len(article.paragraphs))
     for word in dict.fromkeys(article.title):
         counts = np.array([text.count(word) for text in article.paragraphs])
-        scores += counts * np.log(total / max(1, np.count_nonzero(counts)))
+        scores += counts * float(np.log(total / max(1, int(np.count_nonzero(counts)))))
     return _best_first(scores)
 
 
 def _textrank(article: Article) -> Iterator[int]:
     present = (article.counts() > 0).astype(np.float64)
-    log_lengths = np.log([max(1, len(text)) for text in article.paragraphs])
+    log_lengths = np.log(np.array([max(1, len(text)) for text in article.paragraphs], np.float64))
     sums = log_lengths[:, None] + log_lengths
     similar = np.divide(present @ present.T, sums, out=np.zeros_like(sums), where=sums > 0)
     np.fill_diagonal(similar, 0)

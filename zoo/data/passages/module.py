@@ -106,7 +106,9 @@ class Passages(OwnFiles, CopyData):
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
         recall = next(iter(facts.values()))["recall"]
         kept = "" if self.text.max_source is None else f", the first {self.text.max_source:,} tokens kept"
-        note = f"data.text.extraction={self.text.extraction}{kept}: {recall:.1%} of a summary's tokens are in its source"
+        note = (
+            f"data.text.extraction={self.text.extraction}{kept}: {recall:.1%} of a summary's tokens are in its source"
+        )
         return super().about(splits, facts) | {"notes": [note]}
 
 

@@ -11,4 +11,4 @@ class PassageTextOptions(CopyTextOptions):
     """How the paragraphs of an article are ordered, and how they and the summary become tokens."""
 
     extraction: Extraction = "tf_idf"
-    """The order of the paragraphs, of which the first `max_source` tokens are kept."""
+    """The order of the paragraphs. In this order the first `max_source` tokens are kept."""
