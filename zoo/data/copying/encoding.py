@@ -29,8 +29,8 @@ from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN, WRITTEN_SPECI
 NUMBERS = pa.list_(pa.int32())
 TEXTS = pa.list_(pa.string())
 LINKS = ("source_spans", "target_spans", "linked_source", "linked_target", "stating", "distances")
-"""Facts that a generator knows: the begin and the end of each of its words in the source, whose texts are joined by a line
-feed, and in the target; the numbers of linked words; the target words that state a fact, and how far away each is."""
+"""Facts that a generator knows: the begin and the end of each of its words in the source, whose texts are joined by a
+line feed, and in the target; the numbers of linked words; the target words that state a fact, and its distance."""
 
 
 @dataclass(frozen=True)
