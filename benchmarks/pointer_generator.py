@@ -193,6 +193,7 @@ def measured(seed: int, rounds: int) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Measure on several batches, print and write the medians."""
     arguments = options(__doc__ or "", rounds=9, threads=1, examples="sources")
     environment = prepare(arguments.threads)
     batches = []

@@ -22,7 +22,7 @@ class StraightforwardPointerGenerator(nn.Module):
         self.switch = nn.Linear(4 * width + embedding, 1)
 
     def forward(self, source: Tensor, extended: Tensor, read: Tensor, truth: Tensor, mask: Tensor) -> Tensor:
-        """The mean surprisal of the true words `truth` (B, T), columns of the extended vocabulary, that follow the words
+        """The mean surprisal of the words `truth` (B, T), columns of the extended vocabulary, that follow the words
         `read` (B, T); `mask` (B, T) is True at words."""
         h, (last_h, last_c) = self.encoder(self.embedding(source))
         s = torch.relu(self.first_hidden(torch.cat([last_h[0], last_h[1]], 1)))
