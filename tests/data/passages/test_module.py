@@ -48,7 +48,7 @@ def test_the_title_comes_first_and_then_the_paragraphs_in_order(tmp_path, cache_
 
 
 def test_the_recall_of_the_summary_is_said(tmp_path, cache_dir):
-    """The title and the first paragraph have 6 of the 8 tokens of "orvane has a mill and a gate .", all paragraphs 7."""
+    """Title and first paragraph have 6 of the 8 tokens of "orvane has a mill and a gate .", all paragraphs 7."""
     assert "data.text.extraction=identity: 87.5% of" in " ".join(
         own(tmp_path, [ROW], max_source=None, extraction="identity").describe()["notes"]
     )
