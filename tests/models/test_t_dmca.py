@@ -140,7 +140,7 @@ def test_size_of_the_papers_decoder():
     assert sum(p.numel() for p in compressed.parameters()) - count == 2 * 2 * (3 * 512 * 512 + 512)
 
 
-@pytest.mark.parametrize(("layers", "found"), [("LMXL", "'X' is not a layer"), ("", "there is no layer")])
-def test_another_letter_is_refused(layers, found):
-    with pytest.raises(ConfigError, match=found):
+@pytest.mark.parametrize("layers", ["LMXL", ""])
+def test_another_letter_is_refused(layers):
+    with pytest.raises(ConfigError, match=r"layers=.*: expected a word of the letters L, M and F, such as LMLML"):
         build(layers=layers)

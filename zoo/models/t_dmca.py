@@ -23,19 +23,19 @@ Notation: B examples, K hypotheses, S tokens of the documents, T tokens of the s
 V vocabulary, D hidden_dim, H heads, n tokens in the history, t tokens written so far.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import Tensor, nn
 
 from zoo.arguments import Count, NonNegative, Share
 from zoo.attention import MultiHeadAttention
 from zoo.attention.reach import Compressed, Full, Local, Prefix, Reach, attend_on_both
 from zoo.data.copying.batch import CopyBatch, CopySpec
-from zoo.errors import ConfigError
 from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
 from zoo.layers.history import appended
 from zoo.layers.packing import Cells
@@ -46,6 +46,8 @@ from zoo.models.output import Output
 from zoo.models.transformer import Layer, Norm, end_norm, initialise
 from zoo.precision import precise
 
+Letters = Annotated[str, Field(pattern="^[LMF]+$", description="a word of the letters L, M and F, such as LMLML")]
+
 
 class CompressedDecoder(WritingNetwork):
     """One decoder that reads documents and goes on with their summary.
@@ -55,8 +57,7 @@ class CompressedDecoder(WritingNetwork):
     (B, H, T, S) of M and F is the part that falls on the documents. A slot's weight is spread evenly over its tokens,
     and the last S % 3 tokens of documents get none from M.
 
-    Raises ConfigError for another letter in `layers`, ValueError for a width that the number of heads does not divide,
-    or that is odd with sinusoidal positions.
+    Raises ValueError for a width that the number of heads does not divide, or that is odd with sinusoidal positions.
     """
 
     tasks = ("summarization",)
@@ -68,7 +69,7 @@ class CompressedDecoder(WritingNetwork):
         spec: CopySpec,
         *,
         hidden_dim: Count = 512,
-        layers: str = "LMLML",
+        layers: Letters = "LMLML",
         heads: Count = 8,
         feedforward_dim: Count = 2048,
         block: Count = 256,
@@ -81,14 +82,11 @@ class CompressedDecoder(WritingNetwork):
     ) -> None:
         super().__init__()
         self.dim, self.source_loss = hidden_dim, source_loss
-        kinds = {
+        kinds: dict[str, Callable[[], Reach]] = {
             "L": lambda: Local(block),
             "M": lambda: Compressed(hidden_dim, compression),
             "F": Full,
         }
-        if not layers or (strange := set(layers) - set(kinds)):
-            found = f"{sorted(strange)[0]!r} is not a layer" if layers else "there is no layer"
-            raise ConfigError(f"model.layers={layers}: {found}; write a word of L, M and F, such as LMLML")
         self.embedding = TokenEmbedding(spec.vocabulary_size, hidden_dim)
         self.positions = positions_called(positions, spec.longest_source + spec.longest_target, hidden_dim)
         self.layers = nn.ModuleList(
