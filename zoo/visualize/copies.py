@@ -44,7 +44,7 @@ class Copies(Block):
     @property
     def name(self) -> str:
         """A name for the links of a page, which differs between answers."""
-        return blake2b(repr((self.words, self.source)).encode(), digest_size=4).hexdigest()
+        return blake2b("\n".join(map(" ".join, (self.words, *self.source))).encode(), digest_size=4).hexdigest()
 
     @property
     def numbers(self) -> dict[int, int]:
