@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.contract import EXACT, IN_ORDER, Case, by_steps, equal, kind, like, scores
+from tests.contract import EXACT, IN_ORDER, Case, by_steps, equal, kind, like
 from tests.families import IMPOSSIBLE
 from zoo.decoding import BeamSearch, Greedy
 from zoo.decoding.protocol import first_tokens
@@ -46,7 +46,7 @@ def steps_equal_the_parallel_pass(case: Case) -> None:
         weights = torch.stack(parts, -2)  # heads come before the target positions
         rows = like(mask.expand(-1, -1, weights.shape[-1]), weights)
         equal(weights.where(rows, 0.0), output.attention[name])
-    target = packing.unpack(batch.true_tokens)
+    target = packing.unpack(output.true_tokens(batch))
     chosen = log_probs.gather(-1, target[..., None]).where(mask, 0.0)
     parameters = dict(network.named_parameters())
     found = torch.autograd.grad(-chosen.sum() / mask.sum(), list(parameters.values()), allow_unused=True)
@@ -182,8 +182,9 @@ def decoding_agrees_with_the_parallel_pass(case: Case) -> None:
         for one, other in zip(alone, hypotheses, strict=True):
             assert abs(one.log_prob - other.log_prob) < EXACT
             read = family.with_target(part, other.ids)
-            target = read.forced.packing.unpack(read.true_tokens)
-            log_probs = scores(case, network, read).log_softmax(-1).gather(-1, target[..., None])
+            output = network(read)
+            target = read.forced.packing.unpack(output.true_tokens(read))
+            log_probs = family.scores(output, read).log_softmax(-1).gather(-1, target[..., None])
             assert abs(log_probs.sum() - other.log_prob) < EXACT
     rules = {"max_length": (1.0, 3.0), "min_length": (0.0, 2.0)}
     narrow = BeamSearch(beam_size=1, **rules)(network, family.without_targets(batch), family.spec)

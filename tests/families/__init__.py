@@ -180,7 +180,7 @@ class Writing(Family):
         return batch.forced.packing.unpack(output.logits)
 
     def loss(self, output: Output, batch: Any) -> Tensor:
-        return F.cross_entropy(precise(output.logits), batch.true_tokens) + sum(output.losses.values())
+        return F.cross_entropy(precise(output.logits), output.true_tokens(batch)) + sum(output.losses.values())
 
 
 def mask_of(lengths: Sequence[int]) -> Tensor:

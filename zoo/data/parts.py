@@ -156,6 +156,10 @@ class Along(Part):
 
     words: str = "words"
     empty: Any = False  # The value at padding
+    training: bool = True  # Whether training batches have it
+
+    def read(self, evaluated: bool) -> bool:
+        return evaluated or self.training
 
     def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Tensor:
         mask = before[self.words].mask

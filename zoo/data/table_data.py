@@ -36,7 +36,7 @@ from zoo.errors import DataError
 FORMAT = 10
 """Raise it with every change of the stored data or of the tokens of a text. Older caches are then not used."""
 ENCODER, EXAMPLES = "encoder.json", "examples"
-CUTTING = ("max_sentences", "max_words", "max_word_length")
+CUTTING = ("max_sentences", "max_words", "max_word_length", "max_source", "max_target")
 """The keys of `data.text` that limit the length of a text."""
 SHOWN_LETTERS = 300  # The most letters of a text that `zoo data` shows
 

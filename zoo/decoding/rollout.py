@@ -35,6 +35,8 @@ class Rollout(NamedTuple):
     """(B, K, T, S) weights by name, the mean of the heads; 0 after the last token."""
     memories: Memories
     """The positions of each name in `attention`."""
+    truth: Tensor | None = None
+    """(N,) the true tokens as the network writes them, if these are not those of the batch; see `State.truth`."""
 
     def hypotheses(self, specials: Specials) -> list[list[Hypothesis]]:
         """Return K hypotheses for each example, in the order drawn, scored by the network's log-probability."""
@@ -129,7 +131,7 @@ class Writing(Decoding):
 
         ids, mask, log_probs, own = (torch.stack(parts, 2) for parts in zip(*steps, strict=True))
         looked = {name: torch.stack(parts, 2) for name, parts in attention.items()}
-        return Rollout(ids, mask, log_probs, own, looked, memories)
+        return Rollout(ids, mask, log_probs, own, looked, memories, start.truth)
 
 
 class Greedy(Writing):

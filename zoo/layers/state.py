@@ -91,7 +91,8 @@ def positions_of(name: str, memories: Memories, batch: Any, weights: Tensor | No
 class State:
     """The state of a decoder before the next token: facts about examples, computed once, and about each hypothesis.
 
-    Decoding reads `memories`, `first` and `possible` from the state that `start` gives. A step need not return them.
+    Decoding reads `memories`, `first`, `possible` and `truth` from the state that `start` gives. A step need not return
+    them.
     """
 
     memory: Mapping[str, Tensor]
@@ -108,6 +109,8 @@ class State:
     possible: Tensor | None = None
     """(B, V) True at the vocabulary columns that exist for an example; None if all exist for every example. The other
     columns have the log-probability -inf."""
+    truth: Tensor | None = None
+    """(N,) the true tokens as columns of this network, where it has more columns than the vocabulary; see `Output`."""
     history: Mapping[str, Tensor] = field(default_factory=dict)
     """(B, n, ...) each: a part for every token that any hypothesis read, also one that was dropped. A step makes it
     longer, and reordering leaves it as it is: `hypotheses` says which tokens are those of a hypothesis."""

@@ -10,7 +10,7 @@ from zoo.metrics.attention import (
 )
 from zoo.metrics.captions import CaptionBLEU, CiderD, Meteor, RougeL
 from zoo.metrics.cider import DocumentFrequency
-from zoo.metrics.ratios import Bits, Perplexity, Share, TokenLoss
+from zoo.metrics.ratios import Bits, Mean, Perplexity, Share, TokenLoss
 from zoo.metrics.text import CorpusBLEU, CorpusChrF, bleu_tokenizer
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "CorpusChrF",
     "DocumentFrequency",
     "HeadRecalls",
+    "Mean",
     "Meteor",
     "Perplexity",
     "PointingGame",

@@ -42,6 +42,17 @@ class Share(Ratio):
         self.count += each.numel()
 
 
+class Mean(Ratio):
+    """The mean of a number over the examples of a split."""
+
+    real = True
+
+    def update(self, values: Tensor) -> None:
+        """Count the `values` (N,)."""
+        self.total += values.sum(dtype=torch.float64)
+        self.count += values.numel()
+
+
 class GroupMeans(Ratio):
     """The mean of a number over the examples of each group, such as sequences of one length."""
 

@@ -44,6 +44,10 @@ class Network(Checked, nn.Module, ABC):
 class WritingNetwork(Network):
     """A network that writes a sequence, with two faces on the same weights (see `zoo.layers.state`)."""
 
+    surprises: ClassVar[bool] = False
+    """Whether `forward` can be asked, by `need_scores=False`, for the surprisals of the true tokens in place of all
+    scores, because they cost much less."""
+
     @abstractmethod
     def forward(self, batch: Any, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`, and unless `need_weights` is

@@ -38,3 +38,12 @@ class Output:
     surprisal: Tensor | None = None
     """(N,) -log p of the true tokens, from a network that was asked for no scores and need not compute them; `logits`
     is then (N, 0)."""
+    truth: Tensor | None = None
+    """(N,) the true tokens as columns of `logits`, where a network has more columns than the vocabulary, such as one
+    for each unknown word of a source; None where they are the `true_tokens` of the batch."""
+    gates: dict[str, Tensor] = field(default_factory=dict)
+    """Shares from 0 to 1 at each target position (B, T), by name, for views; 0 at padding."""
+
+    def true_tokens(self, batch: Any) -> Tensor:
+        """(N,) the true tokens of a batch as columns of `logits`."""
+        return batch.true_tokens if self.truth is None else self.truth

@@ -32,9 +32,18 @@ class CrossEntropy(Checked):
         self.label_smoothing = label_smoothing
 
     def __call__(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
-        output = network(batch, need_weights=need_weights)
+        output = likelihood(network, batch, need_weights=need_weights, need_scores=self.label_smoothing > 0)
         terms = token_terms(output, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
         return Loss(terms, output, {})
+
+
+def likelihood(network: Any, batch: Supervised, *, need_weights: bool, need_scores: bool = False) -> Output:
+    """The output of a network for a batch with targets. Without `need_scores` it may have the surprisals of the true
+    tokens in place of scores, if the network says that it can (`WritingNetwork.surprises`)."""
+    if need_scores or not getattr(network, "surprises", False):
+        found: Output = network(batch, need_weights=need_weights)
+        return found
+    return network(batch, need_weights=need_weights, need_scores=False)
 
 
 class _VocabularyCrossEntropy(torch.autograd.Function):
@@ -95,14 +104,30 @@ def vocabulary_cross_entropy(
 def output_cross_entropy(
     output: Output, batch: Supervised, *, label_smoothing: float = 0.0, padding: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """`vocabulary_cross_entropy` of the real target tokens of `batch`, each over the columns that its example has."""
+    """`vocabulary_cross_entropy` of the real target tokens of `batch`, each over the columns that its example has. An
+    output with surprisals has no scores to smooth."""
+    if output.surprisal is not None:
+        total = output.surprisal.sum()
+        return total, total.detach()
     possible = output.possible
     if possible is not None:
         possible = possible.index_select(0, batch.forced.packing.row)
-    target = batch.true_tokens
+    target = output.true_tokens(batch)
     return vocabulary_cross_entropy(
         output.logits, target, label_smoothing=label_smoothing, padding=padding, possible=possible
     )
+
+
+def surprisals(output: Output, batch: Supervised) -> Tensor:
+    """(N,) -log p of each real target token of `batch`, in float32 at least."""
+    if output.surprisal is not None:
+        return output.surprisal
+    scores = output.logits.to(precise_dtype(output.logits.dtype))
+    if output.possible is not None:
+        possible = output.possible.index_select(0, batch.forced.packing.row)
+        scores = scores.masked_fill(~possible, -torch.inf)
+    true = scores.gather(1, output.true_tokens(batch)[:, None]).squeeze(1)
+    return scores.logsumexp(1) - true
 
 
 def token_terms(

@@ -156,7 +156,7 @@ def walk(network: Network, batch: Supervised, feed: by_steps.Feed, *, need_weigh
     read, _, packing = batch.forced
     start = network.start(batch)
     log_probs, attention = by_steps.walk(network.step, start, read, packing, feed=feed, need_weights=need_weights)
-    return Output(log_probs, attention, memories=start.memories, possible=start.possible)
+    return Output(log_probs, attention, memories=start.memories, possible=start.possible, truth=start.truth)
 
 
 def sampled(log_probs: Tensor, specials: Specials) -> Tensor:

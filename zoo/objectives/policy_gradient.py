@@ -16,6 +16,7 @@ from zoo.arguments import Count, Natural, Positive, Share
 from zoo.decoding import Greedy, Rollout, Sampling
 from zoo.errors import ConfigError
 from zoo.layers.modes import evaluating
+from zoo.layers.packing import Forced
 from zoo.objectives.cross_entropy import token_terms
 from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec, Term
 from zoo.objectives.rewards import Reward
@@ -79,8 +80,10 @@ class PolicyGradient(Checked, nn.Module, ABC):
         The logs are the mean reward, the mean baseline, and as `advantage` the mean absolute difference between them.
         Raises ConfigError if targets are needed and missing.
         """
+        forced: Forced | None = None
         try:
             forced = batch.forced
+            most = forced.mask.shape[1]
         except ValueError:  # the right answers may be unknown, such as shortest tours
             if self.weight < 1 or need_weights:
                 what = f"objective.weight={self.weight}" if self.weight < 1 else "regularizer"
@@ -89,15 +92,15 @@ class PolicyGradient(Checked, nn.Module, ABC):
                     "objective.weight=1 and regularizer=null, or use data with targets"
                 ) from None
             most = int(batch.memory_length.max()) + 1 if len(batch) else 1
-            references: list[list[int]] = [[] for _ in range(len(batch))]
-        else:
-            most = forced.mask.shape[1]
-            references = _until_end(forced.packing.unpack(batch.true_tokens), forced.mask, spec)
         longest = (0, min(most + self.extra, spec.longest_target))
 
         def rewards_of(samples: Rollout) -> Tensor:
             """(B, K); waits for the device, because rewards are computed in Python."""
             count = samples.tokens.shape[1]
+            references: list[list[int]] = [[] for _ in range(len(batch))]
+            if forced is not None:
+                true = batch.true_tokens if samples.truth is None else samples.truth
+                references = _until_end(forced.packing.unpack(true), forced.mask, spec)
             repeated = [reference for reference in references for _ in range(count)]
             written = _until_end(samples.tokens.flatten(0, 1), samples.mask.flatten(0, 1), spec)
             rewards = self.reward(written, repeated, batch)

@@ -69,8 +69,11 @@ class WritingPredictions(Predicting):
         target of the batch if it has one."""
         ids = [torch.tensor(one.ids, dtype=torch.long, device=batch.index.device) for one in written]
         mask = pad_sequence([torch.ones_like(row, dtype=torch.bool) for row in ids], batch_first=True)
-        fields = {"target": pad_sequence(ids, True), "target_mask": mask, "target_input": None, "target_packing": None}
-        return self(replace(batch, **fields), need_weights=need_weights)
+        return self(self.as_targets(batch, pad_sequence(ids, True), mask), need_weights=need_weights)
+
+    def as_targets(self, batch: Any, ids: Tensor, mask: Tensor) -> Any:
+        """A batch with written tokens (B, T) as its targets; the mask (B, T) is True at tokens."""
+        return replace(batch, target=ids, target_mask=mask, target_input=None, target_packing=None)
 
     @torch.inference_mode()
     def whole_attention(self, batch: Any) -> tuple[Hypothesis, dict[str, Tensor]]:

@@ -19,7 +19,7 @@ from zoo.layers.state import positions_of, source_attention
 from zoo.metrics import AlignmentErrorRate, AttentionRecall, Perplexity, TokenLoss, uniform_rows
 from zoo.models.output import Output
 from zoo.objectives import Supervised
-from zoo.objectives.cross_entropy import output_cross_entropy
+from zoo.objectives.cross_entropy import likelihood, output_cross_entropy
 from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.predicting.writing import WritingPredictions
@@ -157,10 +157,16 @@ class Generation(WritingPredictions, Task):
     # evaluation
 
     def evaluate(self, batch: Evaluated, stage: str) -> None:
-        self.score_forced(stage, batch, self(batch, need_weights=batch.alignment is not None))
+        known = batch.alignment is not None
+        output = likelihood(self.network, batch, need_weights=known, need_scores=self.needs_scores(batch))
+        self.score_forced(stage, batch, output)
         self._written(batch, stage)
         if "free_running_perplexity" in self.metrics_of(stage):
             self._free_running(batch, stage)
+
+    def needs_scores(self, batch: Any) -> bool:
+        """Whether `score_forced` reads all scores, and not only how likely the true tokens are."""
+        return False
 
     def score_forced(self, stage: str, batch: Any, output: Output) -> None:
         """Count how likely the true tokens are. If the data has the true alignment, and the network attends to the
@@ -199,7 +205,8 @@ class Generation(WritingPredictions, Task):
 
     def _free_running(self, batch: Evaluated, stage: str) -> None:
         """Count the perplexity of the true tokens while the network reads its own likeliest ones."""
-        spec, target = self.spec, batch.true_tokens
+        spec = self.spec
         own = walk(self.network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
+        target = own.true_tokens(batch)
         nll = nn.functional.nll_loss(own.logits.float(), target, reduction="sum")
         self.record(stage, "free_running_perplexity", nll, len(target))

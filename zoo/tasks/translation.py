@@ -80,6 +80,9 @@ class Translation(TranslationPredictions, Generation):
             found["token_bleu"] = CorpusBLEU(tokenize="none")
         return found
 
+    def needs_scores(self, batch: PairBatch) -> bool:
+        return batch.references is not None
+
     def score_forced(self, stage: str, batch: PairBatch, output: Output) -> None:
         """Besides likelihoods and attention, where the data know which source tokens refer to others: whether the
         translations of these tokens are right, and the mass that each head puts on their referents. The heads are those

@@ -12,8 +12,8 @@ import torch
 from tests.data.pairs.toy import SIZES, Toy, generate
 from tests.data.serving import batches, prepared, served
 from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.encoding import _covering
 from zoo.data.pairs.generated import Copy, Dates, Reverse, Sort
+from zoo.data.text.links import covering
 from zoo.errors import DataError
 
 
@@ -87,7 +87,7 @@ def test_alignment_moves_to_tokens_of_any_kind(cache_dir, tokenizer):
 
 
 def test_a_token_without_a_letter_covers_no_word():
-    assert _covering([0, 3, 4, 7], [(0, 3), (4, 5), (5, 5), (5, 7)]) == [[0], [1, 3]]
+    assert covering([0, 3, 4, 7], [(0, 3), (4, 5), (5, 5), (5, 7)]) == [[0], [1, 3]]
 
 
 # batches

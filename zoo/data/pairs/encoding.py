@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import torch
 from torch import Tensor
 
 from zoo.data.notes import key
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.parts import Numbers, Padded, Ragged, Shown, Words
+from zoo.data.parts import Numbers, Shown, Words
 from zoo.data.table_encoder import WritingEncoder
+from zoo.data.text.links import alignment, covering
 from zoo.data.text.tokenization import Tokenizer
 from zoo.data.text.vocabulary import BEGIN, END, WRITTEN_SPECIAL, Vocabulary
 
@@ -135,18 +134,10 @@ class PairEncoder(WritingEncoder):
         return [*self.tokenizers["source"].split(one).shown, WRITTEN_SPECIAL[END]]
 
 
-def alignment(target: Padded, source: Padded, targets: Ragged, sources: Ragged) -> Tensor:
-    """(B, T, S) True where a token of the first side is linked to one of the second."""
-    linked = np.zeros((len(targets.lengths), target.values.shape[1], source.values.shape[1]), np.bool_)
-    row = np.repeat(np.arange(len(linked)), targets.lengths)
-    linked[row, targets.values, sources.values] = True
-    return torch.from_numpy(linked)
-
-
 def links_of_tokens(row: Mapping[str, Any], tokenizers: Sequence[Tokenizer]) -> list[tuple[int, int]]:
     """(source token, target token) for each link of words and the tokens that share a letter with these words."""
     parts = [
-        _covering(row[f"{side}_spans"], tokenizer.spans(row[f"{side}_text"]))
+        covering(row[f"{side}_spans"], tokenizer.spans(row[f"{side}_text"]))
         for side, tokenizer in zip(SIDES, tokenizers, strict=True)
     ]
     links = zip(row["linked_source"], row["linked_target"], strict=True)
@@ -155,20 +146,6 @@ def links_of_tokens(row: Mapping[str, Any], tokenizers: Sequence[Tokenizer]) -> 
 
 def references_of_tokens(row: Mapping[str, Any], tokenizer: Tokenizer) -> list[tuple[int, int]]:
     """(referring source token, token that it refers to) for each reference of words and the tokens of these words."""
-    tokens = _covering(row["source_spans"], tokenizer.spans(row["source_text"]))
+    tokens = covering(row["source_spans"], tokenizer.spans(row["source_text"]))
     pairs = zip(row["referring"], row["referent"], strict=True)
     return [(one, other) for word, noun in pairs for one in tokens[word] for other in tokens[noun]]
-
-
-def _covering(words: list[int], tokens: list[tuple[int, int]]) -> list[list[int]]:
-    """The tokens that share a letter with each word. `words` has the begin and the end of each word in sequence; words
-    and tokens are in the order of the text."""
-    found, first = [], 0
-    for begin, end in zip(words[::2], words[1::2], strict=True):
-        while first < len(tokens) and tokens[first][1] <= begin:
-            first += 1
-        after = first
-        while after < len(tokens) and tokens[after][0] < end:
-            after += 1
-        found.append([number for number in range(first, after) if tokens[number][0] < tokens[number][1]])
-    return found

@@ -1,0 +1,1 @@
+"""The floor of families whose networks write a text from a text, and may copy its words."""

@@ -1,0 +1,47 @@
+"""The base class of data of sources and the texts to be written from them."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import datasets
+
+from zoo.data.copying.batch import CopySpec
+from zoo.data.copying.encoding import CopyEncoder
+from zoo.data.copying.options import CopyTextOptions
+from zoo.data.order import POOL, Order
+from zoo.data.stored import StoredSplit, numbers_of
+from zoo.data.table_data import TableData
+
+SIDES = ("source", "target")
+
+
+class CopyData(TableData):
+    """Sources and texts to write. A family defines `examples`, which gives the columns of `CopyEncoder.raw`.
+
+    Batches of training have sources of similar lengths, drawn from a pool of batches. `spec.longest_source` and
+    `spec.longest_target` cover all splits.
+    """
+
+    encoding: ClassVar[type[CopyEncoder]] = CopyEncoder
+    length_parts = SIDES
+    text: CopyTextOptions
+    spec: CopySpec
+    encoder: CopyEncoder
+
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        most = {side: max(int(numbers_of(part, f"num_{side}").max()) for part in splits.values()) for side in SIDES}
+        return {"longest_source": most["source"], "longest_target": most["target"] + 1}  # the end
+
+    def spec_fields(self, about: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of the spec, from the description of the prepared data."""
+        sizes = {name: about[name] for name in ("longest_source", "longest_target")}
+        return {"vocabulary_size": len(self.encoder.vocabulary), **sizes}
+
+    def set_spec(self, about: Mapping[str, Any]) -> None:
+        self.spec = CopySpec(**self.spec_fields(about))
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        return {"source": "\n".join(row["source_texts"]), "target": row["target_texts"][0]}
+
+    def training_order(self, part: StoredSplit) -> Order:
+        return self._bucketed(part, POOL)
