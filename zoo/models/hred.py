@@ -32,15 +32,16 @@ tokens, N' real ones, K hypotheses, E embedding, H units of the encoder's direct
 context, L of o, V words.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
+
+import torch
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention.hierarchical import HierarchicalAttention
-from zoo.data.dialogues.batch import DialogueBatch
+from zoo.data.dialogues.batch import DialogueBatch, DialogueSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_
 from zoo.layers.pooling import maxout
@@ -66,7 +67,7 @@ class HRED(WritingNetwork):
 
     def __init__(
         self,
-        spec: Any,
+        spec: DialogueSpec,
         *,
         embedding_dim: Count = 300,
         hidden_dim: Count = 600,
@@ -149,17 +150,13 @@ class HRED(WritingNetwork):
         """The memory of the attention of each reply."""
         assert self.attention is not None
         of_turn = turns[:, 1:].index_select(0, batch.dialogue)  # (B, M, C)
-
-        def laid_out(packed: Tensor) -> Tensor:
-            """(N, ...) -> (B, S, ...), zero at padding."""
-            grid = batch.word_packing.unpack(packed).flatten(0, 2)
-            return grid.index_select(0, batch.cells.flatten()).view(*batch.cells.shape, -1) * batch.source_mask[..., None]
-
+        keys = self.attention.words.prepare(words)
+        number = torch.arange(of_turn.shape[1], device=words.device)
         return {
-            "words": laid_out(words),
-            "word_keys": laid_out(self.attention.words.prepare(words)),
-            "turn_keys": self.attention.turns.prepare(of_turn),
-            "member": batch.member,
+            "words": batch.laid_out(batch.word_packing.unpack(words)),  # (B, S, H or 2H)
+            "word_keys": batch.laid_out(batch.word_packing.unpack(keys)),  # (B, S, A)
+            "turn_keys": self.attention.turns.prepare(of_turn),  # (B, M, A)
+            "member": (batch.sentence[:, None] == number[:, None]) & batch.source_mask[:, None],  # (B, M, S)
         }
 
     def _scores(self, d: Tensor, y: Tensor, context: Tensor) -> Tensor:

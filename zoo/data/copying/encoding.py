@@ -191,11 +191,11 @@ class CopyEncoder(WritingEncoder):
     def fields(self, parts: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a batch, from collated parts."""
         size, (extended, mask) = len(self.vocabulary), parts["source"]
-        found: dict[str, Any] = {"source": _known_ids(extended, size), "source_mask": mask, "extended": extended}
+        found: dict[str, Any] = {"source": known_ids(extended, size), "source_mask": mask, "extended": extended}
         found |= {"sentence": parts.get("sentence"), "begin": BEGIN}
         if "target" in parts:
             copied, target_mask = parts["target"]
-            found |= {"target": _known_ids(copied, size), "target_mask": target_mask, "copied": copied}
+            found |= {"target": known_ids(copied, size), "target_mask": target_mask, "copied": copied}
             found["facts"] = parts.get("facts")
         if "aligned_source" in parts:
             sides: tuple[Padded, Padded] = parts["target"], parts["source"]
@@ -217,7 +217,8 @@ class CopyEncoder(WritingEncoder):
         return [words[one] if one < size else unknown[one - size] for one in ids if one not in (PADDING, BEGIN)]
 
 
-def _known_ids(ids: Tensor, size: int) -> Tensor:
+def known_ids(ids: Tensor, size: int) -> Tensor:
+    """Ids (...) with `unknown` in place of the columns from `size` on, those of unknown words."""
     return ids.where(ids < size, torch.full_like(ids, UNKNOWN))
 
 

@@ -23,5 +23,5 @@ class Dialogue(NamedTuple):
 
     turns: tuple[str, ...]
     speakers: tuple[str, ...] = ()  # The speaker of each turn; empty where that is not known
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[Fact, ...] | None = None  # None where they are not known
     place: str = ""  # File and line, for messages

@@ -18,13 +18,12 @@ question alone. It is right by chance, for at most one value in ten.
 
 import random
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from zoo.data.dialogues.dialogue import Dialogue, Fact
 
-USER, BOT = "user", "bot"
 WORLD: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("world.toml").read_text("utf-8"))
 VALUES = {name: attribute["values"].split() for name, attribute in WORLD.items()}
 NAMED = {
@@ -59,10 +58,12 @@ class Stated(NamedTuple):
     word: int
 
 
-def generate(count: int, *, seed: int) -> Iterator[Dialogue]:
-    """`count` dialogues. Dialogue i depends only on `seed` and on i."""
+def generate(count: int, *, seed: int, speakers: Sequence[str] = ("user", "bot")) -> Iterator[Dialogue]:
+    """`count` dialogues of two `speakers`. Dialogue i depends only on the other arguments and on i."""
     for index in range(count):
-        yield _SmallTalk(random.Random(f"small talk {seed} {index}")).dialogue()
+        one = _SmallTalk(random.Random(f"small talk {seed} {index}"))
+        one.talk()
+        yield Dialogue(tuple(one.turns), (*speakers,) * (len(one.turns) // 2), tuple(one.facts))
 
 
 class _SmallTalk:
@@ -77,12 +78,12 @@ class _SmallTalk:
         for names in self.new.values():
             draw.shuffle(names)
 
-    def dialogue(self) -> Dialogue:
+    def talk(self) -> None:
+        """Make all exchanges."""
         count = self.draw.randint(LEAST, MOST)
         for number in range(count):
             asking = self.draw.random() < number / (count - 1)
             getattr(self, f"_{self._kind(ASKING if asking else TELLING)}")()
-        return Dialogue(tuple(self.turns), (USER, BOT) * count, tuple(self.facts))
 
     def _kind(self, weights: dict[str, int]) -> str:
         """A kind of exchange, of those that are possible."""
