@@ -19,6 +19,7 @@ from benchmarks import ntm, show_attend_tell
 from benchmarks.recursive_networks import dependency_batch
 from benchmarks.timing import RESULTS, paired, prepare, ratio, write
 from benchmarks.tree_lstm import sentiment_batch
+from zoo.data.copying.batch import CopyBatch, CopySpec
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
@@ -27,6 +28,7 @@ from zoo.layers.recurrent import GRU, LSTM
 from zoo.layers.trees.forest import Forest
 from zoo.layers.walk import walk
 from zoo.models import DNC, Luong, RNNSearch
+from zoo.models.pointer_generator import PointerGenerator
 
 ROWS, STEPS, HIDDEN, VOCABULARY = 32, 20, 128, 500
 Ways = dict[str, Callable[[], Any]]
@@ -83,6 +85,14 @@ def sentences() -> PairBatch:
     return PairBatch(ids[0], mask, target=ids[1], target_mask=mask)
 
 
+def summaries() -> CopyBatch:
+    """Sources and summaries of one length, as long as in See et al. 2017."""
+    source, target = torch.randint(4, VOCABULARY, (16, 400)), torch.randint(4, VOCABULARY, (16, 100))
+    masks = {"source_mask": torch.ones_like(source).bool(), "target_mask": torch.ones_like(target).bool()}
+    return CopyBatch(source=source, target=target, **masks)
+
+
+COPIES = CopySpec(vocabulary_size=VOCABULARY, longest_source=400, longest_target=100)
 PAIRS = PairSpec(VOCABULARY, VOCABULARY, STEPS, STEPS)
 
 
@@ -171,6 +181,7 @@ CASES: dict[str, Callable[[], Ways]] = {
         RNNSearch(PAIRS, embedding_dim=HIDDEN, hidden_dim=HIDDEN, attention_dim=HIDDEN, maxout_dim=64), sentences()
     ),
     "attention_lstm": lambda: decoder(Luong(PAIRS, embedding_dim=HIDDEN, hidden_dim=HIDDEN, num_layers=1), sentences()),
+    "pointer_lstm": lambda: decoder(PointerGenerator(COPIES, copy=False, coverage=True), summaries()),
     "attention_viewer": lambda: decoder(show_attend_tell.network(0.0), show_attend_tell.image_batch(0, 16)),
     "dnc": lambda: memory(DNC(ntm.SPEC)),
     "tree_lstm": n_ary,

@@ -32,16 +32,19 @@ class Copies(Writing):
 
     def of_sizes(self, sizes: Sequence[tuple[int, int]], seed: int) -> CopyBatch:
         """A third of the source is unknown. A third of the target is unknown words of its source, if it has some."""
-        draw = torch.Generator().manual_seed(seed)
         mask, target_mask = (mask_of(side) for side in zip(*sizes, strict=True))
         size = self.spec.vocabulary_size
-        plain, names = (torch.randint(*ends, mask.shape, generator=draw) for ends in ((4, size), (0, MOST)))
-        unknown = torch.rand(mask.shape, generator=draw) < 1 / 3
+        draws = (
+            torch.Generator().manual_seed(10 * seed + number) for number in range(6)
+        )  # the first rows stay the same
+        plain = torch.randint(4, size, mask.shape, generator=next(draws))
+        names = torch.randint(0, MOST, mask.shape, generator=next(draws))
+        unknown = torch.rand(mask.shape, generator=next(draws)) < 1 / 3
         extended = self._numbered(torch.where(unknown, size + names, plain).masked_fill(~mask, 0))
-        target = torch.randint(4, size, target_mask.shape, generator=draw)
+        target = torch.randint(4, size, target_mask.shape, generator=next(draws))
         count = (extended.amax(1, keepdim=True) - size + 1).clamp(min=0)
-        repeated = size + (torch.rand(target.shape, generator=draw) * count).long()
-        copies = (torch.rand(target.shape, generator=draw) < 1 / 3) & (count > 0)
+        repeated = size + (torch.rand(target.shape, generator=next(draws)) * count).long()
+        copies = (torch.rand(target.shape, generator=next(draws)) < 1 / 3) & (count > 0)
         last = torch.arange(target.shape[1]) == target_mask.sum(1, keepdim=True) - 1
         copied = torch.where(copies, repeated, target).masked_fill(last, self.spec.end).masked_fill(~target_mask, 0)
         known = (ids.where(ids < size, torch.ones_like(ids)) for ids in (extended, copied))

@@ -8,7 +8,7 @@ from zoo.attention import masked_softmax
 from zoo.errors import ConfigError
 from zoo.layers.state import MemoryPositions, source_attention
 from zoo.models.output import Output
-from zoo.objectives import AttentionEntropy, CoverageLoss
+from zoo.objectives import AttentionEntropy, CoverageLoss, OverlapLoss
 
 LENGTHS = [(3, 3), (2, 5), (5, 1), (2, 4)]
 """Source and target tokens of each pair of the batch."""
@@ -63,6 +63,20 @@ def test_coverage_of_a_memory_that_the_network_chose():
         CoverageLoss()(Output(torch.empty(0), {"source": weights}), batch)
 
 
+def test_overlap_is_the_attention_on_what_was_attended_before():
+    batch, scores, output = case()
+    term = OverlapLoss(weight=0.5)(output, batch)
+    right = torch.zeros((), dtype=torch.float64)
+    for b, (source, target) in enumerate(LENGTHS):
+        before = [torch.zeros((), dtype=torch.float64)] * source
+        for t in range(target):
+            row = torch.softmax(scores[b, t, :source], 0)
+            right = right + sum(torch.minimum(row[s], before[s]) for s in range(source))
+            before = [before[s] + row[s] for s in range(source)]
+    hold_to(term, right, scores)
+    assert (term.count, term.weight) == (13, 0.5)
+
+
 def test_entropy():
     batch, scores, output = case()
     term = AttentionEntropy(weight=-0.1)(output, batch)
@@ -89,7 +103,7 @@ def test_entropy_of_certain_attention():
 def test_half_precision_is_summed_in_float32():
     batch, scores, output = case()
     half = Output(torch.empty(0), {"source": attention(batch, scores.bfloat16())})
-    for regularizer in (CoverageLoss(tau=1.0), AttentionEntropy()):
+    for regularizer in (CoverageLoss(tau=1.0), AttentionEntropy(), OverlapLoss()):
         total = regularizer(half, batch).total
         assert total.dtype == torch.float32
         assert total.item() == pytest.approx(regularizer(output, batch).total.item(), rel=0.02)
@@ -105,7 +119,7 @@ def test_source_attention_is_the_mean_over_layers_of_the_mean_over_heads():
     assert source_attention({"encoder.0": own}) is None
 
 
-@pytest.mark.parametrize("regularizer", [CoverageLoss(), AttentionEntropy()])
+@pytest.mark.parametrize("regularizer", [CoverageLoss(), AttentionEntropy(), OverlapLoss()])
 def test_a_network_without_attention_is_told(regularizer):
     with pytest.raises(ConfigError, match="no attention on the memory"):
         regularizer(Output(torch.empty(0), {"encoder.0": torch.ones(4, 5, 5)}), pairs())

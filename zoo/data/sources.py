@@ -1,6 +1,7 @@
 """Sources of examples: a generator, the hub, or files. A missing source is never replaced by another one."""
 
 import inspect
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -233,6 +234,15 @@ def identity(file: Path) -> list[str | int]:
     """The path, size and date of a file, which show whether it has changed."""
     status = file.stat()
     return [str(file.absolute()), status.st_size, status.st_mtime_ns]
+
+
+def folder_identity(folder: Path, suffix: str) -> list[Any]:
+    """A short value that shows whether the files of a folder with this suffix have changed; there may be a million
+    files. Names that begin with a dot are ignored."""
+    with os.scandir(folder) as entries:
+        files = {e.name: e.stat() for e in entries if e.name.endswith(suffix) and not e.name.startswith(".")}
+    found = sha256("".join(f"{n} {files[n].st_size} {files[n].st_mtime_ns}\n" for n in sorted(files)).encode())
+    return [str(folder.absolute()), len(files), found.hexdigest()]
 
 
 def existing(path: str | Path, key: str, expected: str) -> Path:

@@ -4,7 +4,7 @@ from zoo.objectives.cross_entropy import CrossEntropy
 from zoo.objectives.feeding import ScheduledSampling, SoftFeedback
 from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Supervised, TargetSpec, Term
 from zoo.objectives.policy_gradient import PolicyGradient, Reinforce, ReinforceCritic, SelfCritical
-from zoo.objectives.regularizers import AttentionEntropy, CoverageLoss
+from zoo.objectives.regularizers import AttentionEntropy, CoverageLoss, OverlapLoss
 from zoo.objectives.rewards import CiderReward, Reward, SentenceBLEU, TourLength
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Loss",
     "Network",
     "Objective",
+    "OverlapLoss",
     "PolicyGradient",
     "Regularizer",
     "Reinforce",

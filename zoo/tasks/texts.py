@@ -34,7 +34,7 @@ class TextGeneration(TextPredictions, Generation):
       that were in the text before. `length`: the written tokens without the end.
     """
 
-    headline = ("perplexity", "copy_accuracy", "fact_accuracy")
+    headline: tuple[str, ...] = ("perplexity", "copy_accuracy", "fact_accuracy")
     monitors: ClassVar[Mapping[str, str]] = {**Generation.monitors, "copy_accuracy": "max", "fact_accuracy": "max"}
 
     def metrics(self) -> dict[str, Metric]:

@@ -1,12 +1,15 @@
 """The view of texts that are written from a text: the text, its source, and the place of each copied word."""
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from zoo.predicting.texts import ExaminedText, TextPrediction
 from zoo.printable import shown
 from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, ranking
+from zoo.visualize.copies import COPIED, Copies
 from zoo.visualize.drawing import Key
 from zoo.visualize.view import AttentionMap, View, beginning, ranked
 
@@ -44,17 +47,21 @@ class TextView(View):
         best = prediction.best
         truth = None if examined is None or examined.truth is None else ("reference", examined.truth)
         blocks: list[Block] = [Head(best.text, under=f"log-probability {best.log_prob:.3f}", truth=truth)]
+        places: tuple[int | None, ...] = ()
+        if best.copied is not None:
+            words, places = best.tokens[: len(best.tokens) - best.finished], best.copied.place
+            texts = [[word for word, _ in group] for _, group in groupby(_numbered(prediction), itemgetter(1))]
+            blocks.append(Copies(words, best.copied.generate, places[: len(words)], texts, keys=(COPIED,)))
         if best.attention is not None:
             unknown = set(self.unknown(prediction))
             keys = (CELLS, *[UNKNOWN] * bool(unknown))
-            copied = best.copied.place if best.copied else ()
-            places = {(row, at) for row, at in enumerate(copied) if at is not None}
+            copied = {(row, at) for row, at in enumerate(places) if at is not None}
             blocks.append(
                 Grid(
                     best.tokens,
                     prediction.source,
                     best.attention,
-                    strongest=places,
+                    strongest=copied,
                     unknown=unknown,
                     axes=self.axes,
                     keys=keys,
@@ -67,3 +74,8 @@ class TextView(View):
         written = prediction.best.tokens
         names = [name for name in ("source",) if name in found]
         return [AttentionMap(" and ".join(self.axes), found[name], written, prediction.source) for name in names]
+
+
+def _numbered(prediction: TextPrediction) -> Iterator[tuple[str, int]]:
+    """The source tokens with the numbers of their texts."""
+    return zip(prediction.source, prediction.sentence, strict=True)

@@ -6,23 +6,22 @@ https://cs.nyu.edu/~kcho/DMQA/. The Hugging Face hub has the articles and their 
 questions.
 """
 
-import os
 from collections.abc import Iterator
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from zoo.data.cloze.batch import ClozeQuestion
 from zoo.data.cloze.module import ClozeData
 from zoo.data.cloze.readers import read_questions
 from zoo.data.cloze.samples import stories
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.rows import BadRows
-from zoo.data.sources import Source, path_source, sample_source
+from zoo.data.rows import BadRows, visible
+from zoo.data.sources import Source, folder_identity, path_source, sample_source
 from zoo.errors import ConfigError
 
 PAGE = "https://cs.nyu.edu/~kcho/DMQA/"
+SUFFIX = ".question"
 FOLDERS = {"train": "training", "val": "validation", "test": "test"}
 """The folders of .question files."""
 
@@ -52,7 +51,7 @@ class Cnn(Corpus, ClozeData):
         if inside is None:
             return None
         folders = {split: inside / name for split, name in FOLDERS.items() if (inside / name).is_dir()}
-        stamps = {split: _stamp(folder) for split, folder in folders.items()}
+        stamps = {split: folder_identity(folder, SUFFIX) for split, folder in folders.items()}
         splits = {split: partial(_read_folder, folder) for split, folder in folders.items()}
         return path_source(inside, "questions", splits, folders=stamps)
 
@@ -64,19 +63,5 @@ class DailyMail(Cnn):
     layout = Cnn.layout.replace("cnn", "dailymail")
 
 
-def _is_question(name: str) -> bool:
-    return name.endswith(".question") and not name.startswith(".")
-
-
 def _read_folder(folder: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
-    with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries if _is_question(entry.name))
-    return read_questions((folder / name for name in names), bad)
-
-
-def _stamp(folder: Path) -> list[Any]:
-    """A short value that shows whether the files of a folder have changed; there may be a million files."""
-    with os.scandir(folder) as entries:
-        files = {entry.name: entry.stat() for entry in entries if _is_question(entry.name)}
-    found = sha256("".join(f"{n} {files[n].st_size} {files[n].st_mtime_ns}\n" for n in sorted(files)).encode())
-    return [str(folder.absolute()), len(files), found.hexdigest()]
+    return read_questions(visible(folder, f"*{SUFFIX}"), bad)

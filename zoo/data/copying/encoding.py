@@ -20,7 +20,7 @@ from torch import Tensor
 from zoo.data.copying.batch import CopyBatch
 from zoo.data.copying.options import CopyTextOptions
 from zoo.data.notes import key
-from zoo.data.parts import Along, Numbers, Padded, Shown, Words, flattened, nested
+from zoo.data.parts import Along, Numbers, Padded, Shown, Stored, Words, flattened, nested
 from zoo.data.stored import offsets
 from zoo.data.table_encoder import WritingEncoder
 from zoo.data.text.links import alignment, covering
@@ -29,8 +29,10 @@ from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN, WRITTEN_SPECI
 NUMBERS = pa.list_(pa.int32())
 TEXTS = pa.list_(pa.string())
 LINKS = ("source_spans", "target_spans", "linked_source", "linked_target", "stating", "distances")
-"""Facts that a generator knows: the begin and the end of each of its words in the source, whose texts are joined by a line
-feed, and in the target; the numbers of linked words; the target words that state a fact, and how far away each is."""
+"""Facts that a generator knows: the begin and the end of each of its words in the source, whose texts are joined by a
+line feed, and in the target; the numbers of linked words; the target words that state a fact, and its distance."""
+
+LOST = ("lost_source", "lost_target")  # The numbers of tokens that the limits removed
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class CopyEncoder(WritingEncoder):
         Shown("unknown_words", training=True),
         Shown("source_texts", training=True),
         Shown("target_texts", training=True),
+        *map(Stored, LOST),
     )
     texts = "{}_texts"
     target = "target"
@@ -105,7 +108,7 @@ class CopyEncoder(WritingEncoder):
 
     @staticmethod
     def _kind(name: str) -> pa.DataType:
-        kinds = {"source": TEXTS, "shown": TEXTS, "target": TEXTS, "cut": pa.bool_()}
+        kinds = {"source": TEXTS, "shown": TEXTS, "target": TEXTS, "cut": pa.bool_(), **dict.fromkeys(LOST, pa.int32())}
         return kinds.get(name, NUMBERS)
 
     def _tokens(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,14 +117,14 @@ class CopyEncoder(WritingEncoder):
         sentence = [number for number, split in enumerate(splits) for _ in split.forms]
         forms, shown = source
         found: dict[str, Any] = {"source": forms[:most], "shown": shown[:most], "sentence": sentence[:most]}
-        cut = most is not None and len(forms) > most
+        found["lost_source"] = len(forms) - len(found["source"])
         if row.get("target_texts") is not None:
-            longest, target = self.text_options.max_target, self.target_tokenizer.split(row["target_texts"][0]).forms
-            cut = cut or (longest is not None and len(target) > longest)
-            found["target"] = target[:longest]
+            target = self.target_tokenizer.split(row["target_texts"][0]).forms
+            found["target"] = target[: self.text_options.max_target]
+            found["lost_target"] = len(target) - len(found["target"])
         if row.get("source_spans") is not None:
             found |= self._known(row, len(found["source"]), len(found["target"]))
-        return found | {"cut": cut}
+        return found | {"cut": any(found.get(name, 0) for name in LOST)}
 
     def source_split(self, text: str) -> Any:
         """The tokens of one of the texts of a source."""

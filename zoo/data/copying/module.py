@@ -11,6 +11,7 @@ from zoo.data.copying.options import CopyTextOptions
 from zoo.data.order import POOL, Order
 from zoo.data.stored import StoredSplit, numbers_of
 from zoo.data.table_data import TableData
+from zoo.data.table_encoder import TableEncoder
 
 SIDES = ("source", "target")
 
@@ -27,6 +28,15 @@ class CopyData(TableData):
     text: CopyTextOptions
     spec: CopySpec
     encoder: CopyEncoder
+
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        """The shares of tokens that `data.text.max_source` and `max_target` removed, where they removed any."""
+        found = {}
+        for side in SIDES:
+            lost, kept = (int(numbers_of(split, f"{name}_{side}").sum()) for name in ("lost", "num"))
+            if lost:
+                found[f"{side}_cut_share"] = lost / (lost + kept)
+        return found
 
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
         most = {side: max(int(numbers_of(part, f"num_{side}").max()) for part in splits.values()) for side in SIDES}

@@ -1,8 +1,9 @@
 """Attention inside a time loop over packed rows: the part that the loops of `attention_decoders` share.
 
-The `form` of a score is one of two: the product q . k of a query with the prepared keys, or v . tanh(W q + k). A
-decoder applies a linear map C to the context. The loop applies it to the values first, once per source position and in
-one product: C sum_s a_s h_s = sum_s a_s (C h_s). Inside the loop only these values are multiplied with the weights.
+The `form` of a score is one of two: the product q . k of a query with the prepared keys, or v . tanh(W q + k). The
+second may have coverage (See et al. 2017): v . tanh(W q + k + w o), with o the sum of the weights before. A decoder
+applies a linear map C to the context. The loop applies it to the values first, once per source position and in one
+product: C sum_s a_s h_s = sum_s a_s (C h_s). Inside the loop only these values are multiplied with the weights.
 
 Notation: N packed target positions, R target rows that are not empty, longest first, b of them at a time step, T time
 steps, S source positions, H width of a decoder's state, A of a prepared key, D of a value.
@@ -78,12 +79,21 @@ class AttendedSource(NamedTuple):
     somewhere: Tensor
     """(N, 1, 1) 1 for a target position that may attend to a source position, 0 for the others."""
     length: Tensor  # (N, 1, 1) the positions of each target position's source
+    cover: Tensor | None = None
+    """(A) w of the coverage, which `v` has to come with; None: the weights before do not matter."""
 
     @classmethod
     def of(
-        cls, form: Form, values: Tensor, seen: Tensor, packing: Packing, window: PredictedWindow | None = None
+        cls,
+        form: Form,
+        values: Tensor,
+        seen: Tensor,
+        packing: Packing,
+        window: PredictedWindow | None = None,
+        cover: Tensor | None = None,
     ) -> AttendedSource:
-        """The source that the target rows of `packing` (B, T) attend to, with a score of `form` and local-p's `window`.
+        """The source that the target rows of `packing` (B, T) attend to, with a score of `form`, local-p's `window` and
+        the vector w (A) of coverage.
 
         `values` (B, S, D) and the keys that the form was made from are zero at padding. `seen` (N, S) is True where a
         packed target position may attend.
@@ -108,6 +118,7 @@ class AttendedSource(NamedTuple):
             bias=bias[:, None],
             somewhere=somewhere.to(dtype)[:, None],
             length=length.to(dtype)[:, None, None],
+            cover=None if cover is None else cover.to(dtype),
         )
 
     def parts(self, asked: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
@@ -120,7 +131,8 @@ class AttentionSteps:
     """The attention at all time steps during one pass of a loop, with the tensors that its backward pass reads.
 
     `weights` (N, 1, S); `inside` (N, 1, S) those before the Gaussian of local-p, else the same; `share` (N, 1, 1) is
-    p_t / length of local-p; `inner` is tanh(q + k) (N, S, A), the queries' directions (N, A), or nothing.
+    p_t / length of local-p; `inner` is tanh(q + k) (N, S, A), the queries' directions (N, A), or nothing; `covered`
+    (N, 1, S) is the sum of the weights before, or nothing.
     """
 
     def __init__(self, source: AttendedSource, saved: tuple[Tensor, ...] | None = None) -> None:
@@ -130,19 +142,26 @@ class AttentionSteps:
             weights = torch.empty_like(source.bias)
             inside = weights if source.place is None else torch.empty_like(weights)
             inner = (positions, steps, width) if source.v is not None else (positions, width if source.unit else 0)
-            saved = weights, inside, torch.empty_like(source.length), source.keys.new_empty(inner)
-        self.saved = self.weights, self.inside, self.share, self.inner = saved
+            before = torch.empty_like(weights) if source.cover is not None else weights[..., :0]
+            saved = weights, inside, torch.empty_like(source.length), source.keys.new_empty(inner), before
+        self.saved = self.weights, self.inside, self.share, self.inner, self.covered = saved
+        self.total = source.keys.new_zeros(len(source.keys), 1, self.covered.shape[2])
+        """(R, 1, S) the sum of all weights so far, or in the backward pass its gradient."""
         self.steps = source.time_steps.steps(source.bias, source.somewhere, source.length, *saved)
         self.keys_transposed, self.values_transposed = source.keys.transpose(1, 2), source.values.transpose(1, 2)
         self.position = torch.arange(source.keys.shape[1], device=source.keys.device)
 
     def forward(self, t: int, asked: Tensor, state: Tensor) -> Tensor:
         """Step t: `asks` h (b, A') and h (b, H) -> the mean of the values (b, D). W_p h in `asked` becomes its tanh."""
-        bias, somewhere, length, weights, inside, share, inner = self.steps[t]
+        bias, somewhere, length, weights, inside, share, inner, covered = self.steps[t]
         size = len(bias)
         query, place = self.source.parts(asked, state)
         if self.source.v is not None:
-            torch.add(query[:, None], self.source.keys[:size], out=inner).tanh_()
+            torch.add(query[:, None], self.source.keys[:size], out=inner)
+            if self.source.cover is not None:
+                covered.copy_(self.total[:size])
+                inner.addcmul_(covered.transpose(1, 2), self.source.cover)
+            inner.tanh_()
             scores = (inner @ self.source.v)[:, None].add_(bias)
         else:
             if self.source.unit:
@@ -157,6 +176,8 @@ class AttentionSteps:
             scores.masked_fill_(outside, torch.finfo(scores.dtype).min)  # not -inf: a window may hold it alone
             torch.softmax(scores, -1, out=inside).masked_fill_(outside, 0.0).mul_(somewhere)
             torch.mul(inside, self.bell(p), out=weights)
+        if self.source.cover is not None:
+            self.total[:size].add_(weights)
         return torch.bmm(weights, self.source.values[:size])[:, 0]
 
     def bell(self, p: Tensor) -> Tensor:
@@ -180,6 +201,7 @@ class AttentionStepsBackward(AttentionSteps):
         self.d_keys = torch.zeros_like(source.keys)
         self.d_share = torch.empty_like(self.share)  # of the sum inside the sigmoid
         self.by_tanh = torch.empty_like(source.keys if source.v is not None else source.keys[:0])
+        self.d_cover = source.keys.new_zeros(source.keys.shape[2])
         parts = (d_weights[:, None], self.d_scores, self.d_share, self.query, self.place)
         self.steps_back = source.time_steps.steps(*parts)
 
@@ -188,10 +210,12 @@ class AttentionStepsBackward(AttentionSteps):
         state itself is the query, return the gradient of the state (b, H)."""
         source = self.source
         d_weights, d_scores, d_share, query, place = self.steps_back[t]
-        _, _, length, weights, inside, share, inner = self.steps[t]
+        _, _, length, weights, inside, share, inner, covered = self.steps[t]
         size = len(weights)
         d_query, d_place = source.parts(d_asked, d_asked)
         by_weights = torch.baddbmm(d_weights, d_mean[:, None], self.values_transposed[:size])
+        if source.cover is not None:
+            by_weights.add_(self.total[:size])
         if source.place is not None:
             p = share * length
             slope = (self.position - p).mul_(4 / source.reach**2)  # derivative of the Gaussian by p, divided by it
@@ -205,6 +229,9 @@ class AttentionStepsBackward(AttentionSteps):
             tanh_backward.grad_input(d_scores.transpose(1, 2).expand_as(inner), inner, grad_input=by_tanh)
             self.d_keys[:size].add_(by_tanh)
             torch.mul(by_tanh.sum(1), source.v, out=d_query)
+            if source.cover is not None:
+                self.total[:size].add_((by_tanh @ (source.v * source.cover))[:, None])
+                self.d_cover.addmv_(by_tanh.flatten(0, 1).T, covered.flatten())
             return None
         by_query = torch.bmm(d_scores, source.keys[:size])[:, 0]
         if source.unit:
@@ -215,18 +242,20 @@ class AttentionStepsBackward(AttentionSteps):
     def finish(self, d_means: Tensor, d_asks: Tensor) -> AttendedSource:
         """The gradients of the source, from those of all means (N, D) and of `asks`. Called once, after the backward
         pass of the first step."""
-        source, grid, d_v, d_place = self.source, self.source.time_steps.grid, None, None
+        source, grid = self.source, self.source.time_steps.grid
+        d_v = d_place = d_cover = None
         if source.place is not None:
             d_place = (self.d_share[:, 0].T @ self.place)[0]
         if source.v is not None:
             d_v = (self.d_scores.reshape(1, -1) @ self.inner.flatten(0, 1))[0]
             d_keys = self.d_keys.mul_(source.v)
+            d_cover = None if source.cover is None else self.d_cover * source.v
         else:
             compared = grid(self.inner if source.unit else self.query)  # (R, T, A)
             d_keys = torch.bmm(grid(self.d_scores[:, 0]).transpose(1, 2), compared)
         d_values = torch.bmm(grid(self.weights[:, 0]).transpose(1, 2), grid(d_means))
         gradients: Any = dict.fromkeys(AttendedSource._fields)
-        gradients |= {"keys": d_keys, "values": d_values, "asks": d_asks, "v": d_v, "place": d_place}
+        gradients |= {"keys": d_keys, "values": d_values, "asks": d_asks, "v": d_v, "place": d_place, "cover": d_cover}
         return AttendedSource(**gradients)
 
 

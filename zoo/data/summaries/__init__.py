@@ -1,0 +1,1 @@
+"""Articles and their summaries."""
