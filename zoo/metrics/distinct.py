@@ -34,7 +34,11 @@ class Distinct(Metric):
 
     def compute(self) -> Tensor:
         """The share."""
-        found = self.different if isinstance(self.different, Tensor) else torch.cat([*self.different, self.total.new_empty(0)])
+        found = (
+            self.different
+            if isinstance(self.different, Tensor)
+            else torch.cat([*self.different, self.total.new_empty(0)])
+        )
         return found.unique().numel() / self.total
 
 

@@ -14,8 +14,8 @@ Equations (as the authors' code, github.com/julianser/hed-dlg-truncated, runs th
 
 The attention of `attention=hierarchical` is that of Chen Xing, Yu Wu, Wei Wu, Yalou Huang, Ming Zhou, Hierarchical
 Recurrent Attention Network for Response Generation, AAAI 2018 (https://arxiv.org/abs/1701.07149), see
-`zoo.attention.hierarchical`. The query is d_{n-1}, and A c_n of its context c_n joins the sums of the decoder and A_o c_n
-the output.
+`zoo.attention.hierarchical`. Its query is d_{n-1}. A c_n of its context c_n joins the sums of the decoder, and A_o c_n
+that of the output.
 
 What differs from the paper:
 - Only replies are predicted. The authors also train on the first turn of a dialogue, from s_0.
@@ -35,7 +35,6 @@ context, L of o, V words.
 from typing import Literal
 
 import torch
-
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -98,7 +97,7 @@ class HRED(WritingNetwork):
             self.gates_attended = Linear(turn_dim, 3 * hidden_dim, bias=False)  # A_r, A_z, A
             self.output_attended = Linear(turn_dim, pieces * output_dim, bias=False)  # A_o
         else:
-            self.attends = {}
+            self.attends = {}  # type: ignore[misc]
         self.maxout = maxout
         self.dropout = nn.Dropout(dropout)
         self._initialise(init)

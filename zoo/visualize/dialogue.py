@@ -39,7 +39,7 @@ class DialogueView(TextView):
         group.add_argument("--chat", action="store_true", help=chat)
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Return the dialogues of a file or of the standard input; words of the command line are turns of a dialogue."""
+        """Return the dialogues of a file or the standard input. Words of the command line are turns of one dialogue."""
         found: list[Any | None] = [list(words)] if words else []
         return [*found, *super().read([], file)] if file is not None or not words else found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -60,9 +60,9 @@ class CopyEncoder(WritingEncoder):
     """
 
     takes = "a text"
-    options = CopyTextOptions
+    options: ClassVar[Any] = CopyTextOptions
     raw = pa.schema({"source_texts": TEXTS, "target_texts": TEXTS, **dict.fromkeys(LINKS, NUMBERS)})
-    given = ("source_texts",)
+    given: ClassVar[tuple[str, ...]] = ("source_texts",)
     parts = (
         SourceWords(
             "source",
@@ -85,7 +85,7 @@ class CopyEncoder(WritingEncoder):
     target = "target"
     batches: type[CopyBatch] = CopyBatch
     """The class of its batches."""
-    text_options: CopyTextOptions
+    text_options: Any
 
     def typed(self, one: Any) -> dict[str, Any]:
         """The columns of a text, or of a list of texts."""

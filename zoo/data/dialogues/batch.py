@@ -46,7 +46,7 @@ class DialogueBatch(CopyBatch):
     source: Tensor = derived(lambda batch: batch.laid_out(batch.turns))
     source_mask: Tensor = derived(lambda batch: batch.laid_out(batch.word_mask))
     extended: Tensor = derived(lambda batch: batch.laid_out(batch.extended_turns))
-    sentence: Tensor = derived(lambda batch: batch.laid_out(batch.turn_numbers))  # type: ignore[assignment]
+    sentence: Tensor = derived(lambda batch: batch.laid_out(batch.turn_numbers))
     """(B, S) the number of the turn that each source token is from."""
     turn_mask: Tensor = derived(lambda batch: batch.word_mask.any(-1))
     """(D, M) True at turns."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.dialogues.module import DialogueData
@@ -28,7 +28,7 @@ class Dialogues(Corpus, DialogueData):
     name = "dialogues"
     on_hub = False
     layout: ClassVar[str] = (
-        "a file of json lines (.jsonl) with turns and perhaps speakers, a .csv or .tsv with the columns dialogue, turn, "
+        "json lines (.jsonl) with turns and perhaps speakers, a .csv or .tsv with the columns dialogue, turn, "
         "speaker and text, or a .txt with one dialogue per line; or a folder of them called train, test and perhaps val"
     )
     speakers: ClassVar[tuple[str, str]] = ("user", "bot")  # Of the sample
@@ -56,7 +56,9 @@ class SchemaGuided(Dialogues):
     """Schema-Guided Dialogue (Rastogi et al. 2020): a user and a system that books, finds and plays things."""
 
     name = "schema_guided"
-    layout = "its folder with train, dev and test, each with dialogues_001.json and so on; or any file of data=dialogues"
+    layout = (
+        "its folder with train, dev and test, each with dialogues_001.json and so on; or any file of data=dialogues"
+    )
     speakers = ("USER", "SYSTEM")
 
     def found(self, path: Path) -> Mapping[str, list[Path]]:
@@ -67,10 +69,14 @@ class DailyDialog(Dialogues):
     """DailyDialog (Li et al. 2017): conversations of learners of English."""
 
     name = "dailydialog"
-    layout = "its folder with train, validation and test, each with dialogues_train.txt and so on; or dialogues_text.txt"
+    layout = (
+        "its folder with train, validation and test, each with dialogues_train.txt and so on; or dialogues_text.txt"
+    )
 
     def found(self, path: Path) -> Mapping[str, list[Path]]:
-        found = official_folders(path, FOLDERS, "dialogues_t*.txt") | official_folders(path, FOLDERS, "dialogues_v*.txt")
+        found = official_folders(path, FOLDERS, "dialogues_t*.txt") | official_folders(
+            path, FOLDERS, "dialogues_v*.txt"
+        )
         return found or super().found(path)
 
 
@@ -78,7 +84,9 @@ class MovieTriples(Dialogues):
     """MovieTriples (Serban et al. 2016): three turns of a film with tabs between them, names and numbers as tags."""
 
     name = "movie_triples"
-    layout = "its folder with Training_Shuffled_Dataset.txt, Validation_Shuffled_Dataset.txt and Test_Shuffled_Dataset.txt"
+    layout = (
+        "its folder with Training_Shuffled_Dataset.txt, Validation_Shuffled_Dataset.txt and Test_Shuffled_Dataset.txt"
+    )
 
     def found(self, path: Path) -> Mapping[str, list[Path]]:
         found = super().found(path)

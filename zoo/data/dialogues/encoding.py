@@ -7,6 +7,7 @@ in which they first occur, so that those before a reply are the first ones of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ from torch import Tensor
 
 from zoo.data.copying.encoding import NUMBERS, TEXTS, CopyEncoder, SourceWords, known_ids
 from zoo.data.dialogues.batch import DialogueBatch
-from zoo.data.dialogues.dialogue import Dialogue
 from zoo.data.dialogues.options import DialogueTextOptions
 from zoo.data.parts import Along, Number, Numbers, Shown, Stored, gridded
 from zoo.data.stored import spread
@@ -207,7 +207,8 @@ class DialogueEncoder(CopyEncoder):
         return DialogueBatch(**self.fields(parts), index=torch.from_numpy(spread(first, lengths)))
 
 
-class _Layout(NamedTuple):
+@dataclass(frozen=True)
+class _Layout:
     """Where the turns and the replies of D dialogues are in their sequences of words."""
 
     start: NDArray[np.int64]  # (D, M) the first word of each turn

@@ -11,6 +11,7 @@ from zoo.data.copying.module import CopyData
 from zoo.data.dialogues.batch import DialogueSpec
 from zoo.data.dialogues.dialogue import Dialogue, Fact
 from zoo.data.dialogues.encoding import ALL, DialogueEncoder, Known
+from zoo.data.dialogues.options import DialogueTextOptions
 from zoo.data.order import Nouns
 from zoo.data.sources import Reading, Source
 from zoo.data.stored import draw_splits, histogram, numbers_of, values_of
@@ -38,6 +39,7 @@ class DialogueData(CopyData):
     nouns: ClassVar[Nouns] = Nouns("dialogues", "words")
     encoding = DialogueEncoder
     length_parts = ("source",)
+    text: DialogueTextOptions
     spec: DialogueSpec
     encoder: DialogueEncoder
 
@@ -47,7 +49,8 @@ class DialogueData(CopyData):
         """`reply` is the speaker whose turns are predicted, or `all`; None: those that the sample is made for, and all
         of files. `max_turns` is the most turns that a network sees before a reply; None: all."""
         super().__init__(**rest)
-        self.max_turns = hold("data.max_turns", max_turns, Count | None)
+        hold("data.max_turns", max_turns, Count | None)
+        self.max_turns = max_turns
         self.reply = reply or ALL
 
     def _facts(self, source: Source) -> dict[str, Any]:
@@ -76,7 +79,9 @@ class DialogueData(CopyData):
             self._speakers = list(speakers)
         if not first and self.reply != ALL:
             there = f"the speakers are {', '.join(speakers)}" if speakers else "the turns have no speakers"
-            raise DataError(f"{source.place}: no turn of data.reply={self.reply}; {there}: set data.reply to all or one")
+            raise DataError(
+                f"{source.place}: no turn of data.reply={self.reply}; {there}: set data.reply to all or one"
+            )
 
     def _predicted(self, one: Dialogue, turn: int) -> bool:
         return self.reply == ALL or (bool(one.speakers) and one.speakers[turn] == self.reply)
@@ -87,7 +92,7 @@ class DialogueData(CopyData):
         windows = [(0, replies)] if most is None else [(max(0, turn - most), [turn]) for turn in replies]
         for first, predicted in windows if replies else ():
             turns = slice(first, predicted[-1] + 1)
-            example = {
+            example: dict[str, Any] = {
                 "source_texts": one.turns[turns],
                 "speakers": one.speakers[turns],
                 "replies": [turn - first for turn in predicted],

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ def read_table(path: Path, bad: BadRows) -> Iterator[Dialogue]:
     for one, turns in groupby(rows, lambda row: row["dialogue"]):
         dialogue = list(turns)
         place, numbers = dialogue[0]["place"], [_number(row["turn"]) for row in dialogue]
-        wrong = [n for n, (a, b) in enumerate(zip(numbers, numbers[1:], strict=False), 1) if a is None or b is None or b <= a]
+        wrong = [n for n, (a, b) in enumerate(pairwise(numbers), 1) if a is None or b is None or b <= a]
         if numbers[0] is None or wrong:
             row = dialogue[wrong[0] if wrong else 0]
             bad(row["place"], "turn out of order", f"found turn {row['turn']!r}; expected rising whole numbers")

@@ -28,7 +28,12 @@ WORLD: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("world
 VALUES = {name: attribute["values"].split() for name, attribute in WORLD.items()}
 NAMED = {
     "name": ("hello , my name is {} .", "nice to meet you , {} .", "what is my name ?", "your name is {} ."),
-    "friend": ("my best friend is called {} .", "i hope to meet {} .", "who is my best friend ?", "{} is your friend ."),
+    "friend": (
+        "my best friend is called {} .",
+        "i hope to meet {} .",
+        "who is my best friend ?",
+        "{} is your friend .",
+    ),
 }
 """A new name: the turns that give it, and the turns that ask for it."""
 OPENINGS = ("", "", "", "tell me ,", "by the way ,", "please ,")
