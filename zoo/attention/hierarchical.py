@@ -1,16 +1,16 @@
 """Attention in two levels: over the words of each turn of a dialogue, and over its turns (Xing et al. 2018).
 
-Notation: B replies, K queries of each, M turns before a reply, S words of all these turns, Q width of a query, H of a
-word's vector, C of a turn's, A width of the scores.
+Notation: B replies, K queries of each, M turns before a reply of at most W words, S words of all these turns, Q width
+of a query, H of a word's vector, C of a turn's, A width of the scores.
 """
 
 from collections.abc import Mapping
 
+import torch
 from torch import Tensor, nn
 
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
-from zoo.linear import Linear
 
 
 class HierarchicalAttention(nn.Module):
@@ -26,7 +26,12 @@ class HierarchicalAttention(nn.Module):
         super().__init__()
         self.words = AdditiveScore(query_dim, word_dim, attention_dim)  # v, W, U
         self.turns = AdditiveScore(query_dim, turn_dim, attention_dim)  # v', W', G
-        self.read = Linear(word_dim, attention_dim, bias=False)  # R
+        self.read = nn.Linear(word_dim, attention_dim, bias=False)  # R
+
+    def prepare(self, words: Tensor, turns: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Words (..., H) and turns (..., C) -> [h; R h] (..., H + A) and the keys of both, (..., A) each: since R r_i is
+        the mean of R h_ij, a query costs no product with R."""
+        return torch.cat([words, self.read(words)], -1), self.words.prepare(words), self.turns.prepare(turns)
 
     def forward(self, query: Tensor, memory: Mapping[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         """The context c (B, K, H) of queries (B, K, Q), and the weights of words `source` (B, K, S) and of turns `turn`
@@ -34,14 +39,18 @@ class HierarchicalAttention(nn.Module):
 
         Args:
             query: (B, K, Q).
-            memory: `words` (B, S, H), `word_keys` (B, S, A) and `turn_keys` (B, M, A), the prepared words and turns,
-                and `member` (B, M, S), True where a word stands in a turn.
+            memory: what `prepare` returns, `words` (B, M, W, H + A), `word_keys` (B, M, W, A) and `turn_keys`
+                (B, M, A); `mask` (B, M, W), True at words; and for each word of the source, as `place` (B, S) its cell
+                in (M, W) and as `real` (B, S) True, False at padding.
         """
-        member = memory["member"]
-        scores = self.words(query, memory["word_keys"])  # (B, K, S)
-        within = masked_softmax(scores[:, :, None].expand(*scores.shape[:2], *member.shape[1:]), member[:, None])
-        found = (within.flatten(1, 2) @ memory["words"]).unflatten(1, within.shape[1:3])  # r_i (B, K, M, H)
-        keys = memory["turn_keys"][:, None] + self.read(found)  # (B, K, M, A)
-        turn = masked_softmax(self.turns(query, keys), member.any(-1)[:, None])  # (B, K, M)
-        context = (turn[:, :, None] @ found).squeeze(2)  # (B, K, H)
-        return context, {"source": (turn[:, :, None] @ within).squeeze(2), "turn": turn}
+        mask, keys = memory["mask"], memory["word_keys"]
+        scores = self.words(query, keys.flatten(1, 2)).unflatten(-1, keys.shape[1:3])  # (B, K, M, W)
+        within = masked_softmax(scores, mask[:, None])
+        found = (within.transpose(1, 2) @ memory["words"]).transpose(1, 2)  # [r_i; R r_i] (B, K, M, H + A)
+        read, of_read = found.split([found.shape[-1] - keys.shape[-1], keys.shape[-1]], -1)
+        scores = self.turns(query, memory["turn_keys"][:, None] + of_read)  # (B, K, M)
+        turn = masked_softmax(scores, mask.any(-1)[:, None])
+        context = (turn[:, :, None] @ read).squeeze(2)  # (B, K, H)
+        of_words = (turn[..., None] * within).flatten(2)  # (B, K, M W)
+        place = memory["place"][:, None].expand(-1, query.shape[1], -1)
+        return context, {"source": of_words.gather(2, place) * memory["real"][:, None], "turn": turn}

@@ -45,7 +45,7 @@ from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_
 from zoo.layers.pooling import maxout
 from zoo.layers.recurrent import GRU
-from zoo.layers.state import State, Step, log_probabilities
+from zoo.layers.state import MemoryPositions, State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
@@ -62,7 +62,7 @@ class HRED(WritingNetwork):
     """
 
     tasks = ("dialogue",)
-    attends = {"source": "memory_mask", "turn": "history_mask"}
+    attends = {"source": "memory_mask", "turn": None}
 
     def __init__(
         self,
@@ -107,7 +107,9 @@ class HRED(WritingNetwork):
         (B, T, S) and `turn` (B, T, M)."""
         read, _, targets = batch.forced
         if self.attention is not None:
-            return Output(*walk(self.step, self.start(batch), read, targets, need_weights=need_weights))
+            start = self.start(batch)
+            found = walk(self.step, start, read, targets, need_weights=need_weights)
+            return Output(*found, memories=start.memories)
         _, _, s = self._read(batch)
         y = self.dropout(self.embedding(targets.pack(read)))  # (N', E)
         d = self.initial_state(s).tanh()  # (B, H)
@@ -117,9 +119,11 @@ class HRED(WritingNetwork):
     def start(self, batch: DialogueBatch) -> State:
         words, turns, s = self._read(batch)
         memory = {"gates": self.gates_context(s), "output": self.output_context(s)}  # (B, 3H), (B, L)
-        if self.attention is not None:
-            memory |= self._attended(batch, words, turns)
-        return State(memory, {"hidden": self.initial_state(s).tanh()[:, None]})  # (B, 1, H)
+        hypotheses = {"hidden": self.initial_state(s).tanh()[:, None]}  # (B, 1, H)
+        if self.attention is None:
+            return State(memory, hypotheses)
+        memory |= self._attended(batch, words, turns)
+        return State(memory, hypotheses, memories={"turn": MemoryPositions.of(batch.history_mask)})
 
     def step(self, tokens: Tensor, state: State) -> Step:
         d, memory = state.hypotheses["hidden"], state.memory
@@ -148,15 +152,13 @@ class HRED(WritingNetwork):
     def _attended(self, batch: DialogueBatch, words: Tensor, turns: Tensor) -> dict[str, Tensor]:
         """The memory of the attention of each reply."""
         assert self.attention is not None
-        of_turn = turns[:, 1:].index_select(0, batch.dialogue)  # (B, M, C)
-        keys = self.attention.words.prepare(words)
-        number = torch.arange(of_turn.shape[1], device=words.device)
-        return {
-            "words": batch.laid_out(batch.word_packing.unpack(words)),  # (B, S, H or 2H)
-            "word_keys": batch.laid_out(batch.word_packing.unpack(keys)),  # (B, S, A)
-            "turn_keys": self.attention.turns.prepare(of_turn),  # (B, M, A)
-            "member": (batch.sentence[:, None] == number[:, None]) & batch.source_mask[:, None],  # (B, M, S)
-        }
+        *of_words, turn_keys = self.attention.prepare(words, turns[:, 1:])  # (N, ...), (D, M, A)
+        grids = [*map(batch.word_packing.unpack, of_words), turn_keys, batch.word_mask]  # (D, M, ...)
+        found = dict(zip(("words", "word_keys", "turn_keys", "mask"), grids, strict=True))
+        memory = {name: grid.index_select(0, batch.dialogue) for name, grid in found.items()}
+        memory["mask"] = memory["mask"] & batch.history_mask[..., None]
+        cells = torch.arange(batch.turns[0].numel(), device=words.device).view(batch.turns.shape[1:])
+        return {**memory, "place": batch.laid_out(cells.expand(batch.turns.shape)), "real": batch.source_mask}
 
     def _scores(self, d: Tensor, y: Tensor, context: Tensor) -> Tensor:
         """(..., V) from the state d (..., H), the token's embedding y (..., E) and the context's part (..., L)."""
