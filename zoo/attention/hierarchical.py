@@ -29,8 +29,8 @@ class HierarchicalAttention(nn.Module):
         self.read = nn.Linear(word_dim, attention_dim, bias=False)  # R
 
     def prepare(self, words: Tensor, turns: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Words (..., H) and turns (..., C) -> [h; R h] (..., H + A) and the keys of both, (..., A) each: since R r_i is
-        the mean of R h_ij, a query costs no product with R."""
+        """Words (..., H) and turns (..., C) -> [h; R h] (..., H + A) and the keys of both, (..., A) each. R r_i is the
+        mean of R h_ij, so that a query costs no product with R."""
         return torch.cat([words, self.read(words)], -1), self.words.prepare(words), self.turns.prepare(turns)
 
     def forward(self, query: Tensor, memory: Mapping[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
