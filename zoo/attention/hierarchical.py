@@ -14,7 +14,7 @@ from zoo.attention.softmax import masked_softmax
 
 
 class HierarchicalAttention(nn.Module):
-    """For a query q, words h_ij and turns g_i, where word j stands in turn i:
+    """For a query q, words h_ij and turns g_i, where word j is in turn i:
 
         a_ij = softmax over the words of turn i of v . tanh(W q + U h_ij),    r_i = sum_j a_ij h_ij,
         b_i = softmax over the turns of v' . tanh(W' q + G g_i + R r_i),    c = sum_i b_i r_i.

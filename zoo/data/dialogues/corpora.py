@@ -74,10 +74,7 @@ class DailyDialog(Dialogues):
     )
 
     def found(self, path: Path) -> Mapping[str, list[Path]]:
-        found = official_folders(path, FOLDERS, "dialogues_t*.txt") | official_folders(
-            path, FOLDERS, "dialogues_v*.txt"
-        )
-        return found or super().found(path)
+        return official_folders(path, FOLDERS, "dialogues_[tv]*.txt") or super().found(path)
 
 
 class MovieTriples(Dialogues):

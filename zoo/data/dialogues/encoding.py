@@ -32,7 +32,7 @@ EXPECTED = "expected a list of turns, or {'turns': [...], 'speakers': [...]}"
 
 
 class Known(NamedTuple):
-    """What a generator knows of a word of a reply. Words are numbered as blanks separate them."""
+    """A word of a generated reply that repeats an earlier one. Words are numbered as blanks separate them."""
 
     turn: int
     word: int

@@ -34,7 +34,7 @@ def read_dialogues(path: Path, bad: BadRows) -> Iterator[Dialogue]:
 
 
 class _Ids:
-    """The ids of the dialogues of a file, each of which may occur once."""
+    """The ids of the dialogues of a file. None may occur twice."""
 
     def __init__(self, bad: BadRows) -> None:
         self.bad = bad
@@ -136,7 +136,7 @@ def read_marked(path: Path, bad: BadRows) -> Iterator[Dialogue]:
 
 
 def official_folders(path: Path, names: Mapping[str, Sequence[str]], pattern: str) -> dict[str, list[Path]]:
-    """The files of each split in its own folder, of which `names` has the possible names."""
+    """The files of each split in a folder of its own. `names` are its possible names."""
     found: dict[str, list[Path]] = {}
     for split, folders in names.items():
         files = [file for name in folders for file in sorted((path / name).glob(pattern))]
