@@ -85,6 +85,8 @@ def run(words: list[str]) -> None:
         in_a_folder = path.is_dir() or options.attention.endswith(("/", os.sep))
         options.attention = path if in_a_folder else picture_file("--attention", path)
     view.prepare(predictor, options)
+    if view.talks(predictor, options):
+        return
     inputs = view.read(options.words, options.file)
     if all(given is None for given in inputs):
         article = "an" if view.noun[0] in "aeiou" else "a"

@@ -149,6 +149,11 @@ class View(ABC):
         if self.needs and self.needs[0] not in predictor.task.network.attends:
             raise ConfigError(f"{option}: this network has no attention; train one that has, such as {self.needs[1]}")
 
+    def talks(self, predictor: Any, options: Namespace) -> bool:
+        """Answer the user turn by turn, if an option of the task asks for it. Return whether that was done, so that
+        there are no inputs to read."""
+        return False
+
     # Predictions
 
     @abstractmethod
