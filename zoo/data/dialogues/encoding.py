@@ -27,6 +27,7 @@ from zoo.data.text.vocabulary import BEGIN, END, UNKNOWN, WRITTEN_SPECIAL, Vocab
 from zoo.errors import UnusableInput
 
 ALL = "all"
+BETWEEN = " / "  # Between the turns of a dialogue that is shown in one line
 END_WORD = WRITTEN_SPECIAL[END]
 EXPECTED = "expected a list of turns, or {'turns': [...], 'speakers': [...]}"
 
