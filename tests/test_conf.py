@@ -52,6 +52,7 @@ def choice(path: Path) -> list[str]:
         overrides.append(f"model={network(datasets()[stem].tasks)}")
     if group == "data/text":
         overrides += {
+            "dialogues": ["data=dialogues", "model=hred"],
             "documents": ["data=yelp"],
             "pairs": ["data=multi30k", "model=luong"],
             "captions": ["data=scenes", "model=show_attend_tell"],
