@@ -58,6 +58,7 @@ def choice(path: Path) -> list[str]:
             "captions": ["data=scenes", "model=show_attend_tell"],
             "trees": ["data=sst", "model=tree_lstm"],
             "language": ["data=text", "model=rnn_lm"],
+            "summaries": ["data=summaries", "model=pointer_generator"],
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
         tour = stem.startswith("reinforce_")

@@ -105,7 +105,8 @@ def annotation_problems(cls: Any) -> list[str]:
         found += [f"{name}: {kind.__name__} says too little; see zoo/arguments.py" for kind in kinds if kind in BARE]
         if "dropout" in name and Share not in kinds:
             found.append(f"{name} is a Share")
-        if re.search(r"_dim$|^num_|layers$|^heads$", name) and Count not in kinds:
+        named = any(get_args(kind)[:1] == (str,) for kind in kinds)  # such as layers by a letter each
+        if re.search(r"_dim$|^num_|layers$|^heads$", name) and Count not in kinds and not named:
             found.append(f"{name} is a Count")
     return found
 

@@ -173,7 +173,8 @@ class Writing(Family):
         return self.made(self._tensors(batch) | written, batch)
 
     def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
-        seen = batch.forced.mask[:, :, None] & mask[:, None]
+        read = batch.source_mask if kind == "encoder" else batch.forced.mask
+        seen = read[:, :, None] & mask[:, None]
         return seen.tril() if kind == "decoder" else seen
 
     def scores(self, output: Output, batch: Any) -> Tensor:

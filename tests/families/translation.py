@@ -38,8 +38,5 @@ class Pairs(Writing):
         ids = torch.where(torch.arange(max(lengths)) == torch.tensor(lengths)[:, None] - 1, self.spec.end, ids)
         return ids.masked_fill(~mask, self.spec.padding), mask
 
-    def rows(self, batch: PairBatch, kind: str, mask: Tensor) -> Tensor:
-        return batch.source_mask[:, :, None] & mask[:, None] if kind == "encoder" else super().rows(batch, kind, mask)
-
 
 FAMILY = Pairs()

@@ -53,6 +53,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"gate": "none", "energy": "deep_tanh"},
         {"attention": "hard", "hard": {"reading": "expected"}},  # what is read at one place has no gradient by weights
     ],
+    "t_dmca": [{"block": 4, "norm": "post"}, {"layers": "FM", "positions": "learned", "compression": 2}],
     "transformer": [{"norm": "pre", "positions": "learned"}, {"tied": "target", "neighbourhood": 3}],
     "transformer_lm": [{"norm": "post", "positions": "learned", "tied": True}],
     "tree_lstm": [

@@ -39,7 +39,7 @@ def parser(view: View | None = None, task: str = "") -> argparse.ArgumentParser:
         metavar=noun,
         help=f"without inputs and without --file, one {noun} per line is read from standard input",
     )
-    predict.add_argument("--file", type=Path, help=f"a file with one {noun} per line")
+    predict.add_argument("--file", type=Path, help=f"a file with {view.in_file if view else f'one {noun} per line'}")
     predict.add_argument("--json", action="store_true", help="one JSON object per line")
     predict.add_argument("--csv", type=Path, metavar="OUT", help="write a table")
     predict.add_argument("--html", type=Path, metavar="OUT", help="write a page to look at")

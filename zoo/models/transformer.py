@@ -38,6 +38,7 @@ from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
 from zoo.attention.softmax import needed
 from zoo.data.batch import WritingBatch
+from zoo.data.copying.batch import CopyBatch, CopySpec
 from zoo.data.pairs.batch import PairBatch, PairSpec
 from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
 from zoo.layers.history import appended
@@ -162,7 +163,7 @@ def initialise(vocabulary: nn.Linear, tables: Sequence[nn.Module]) -> None:
             nn.init.normal_(table.weight, 0.0, vocabulary.in_features**-0.5)
 
 
-def word_tables(spec: PairSpec, dim: int, tied: Tied) -> tuple[TokenEmbedding, TokenEmbedding]:
+def word_tables(spec: PairSpec | CopySpec, dim: int, tied: Tied) -> tuple[TokenEmbedding, TokenEmbedding]:
     """The embeddings of target and source words, the same one with `tied=all`. Raises ValueError for `tied=all` without
     a shared vocabulary."""
     if tied == "all" and not spec.shared:
@@ -304,12 +305,12 @@ class Transformer(TransformerDecoder):
     divide, or that is odd with sinusoidal positions.
     """
 
-    tasks = ("translation",)
+    tasks = ("translation", "summarization")
     attends = {"source": "memory_mask", "encoder": "memory_mask", "decoder": "target_mask"}
 
     def __init__(
         self,
-        spec: PairSpec,
+        spec: PairSpec | CopySpec,
         *,
         hidden_dim: Count = 512,
         layers: Count = 6,
@@ -343,7 +344,7 @@ class Transformer(TransformerDecoder):
         tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
         self._initialise(tables, tied=tied != "none")
 
-    def encode(self, batch: PairBatch, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:
+    def encode(self, batch: PairBatch | CopyBatch, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:
         """The encoder's output at the real tokens of the source, and its attention `encoder.<layer>` (B, H, S, S)."""
         packing, attention = batch.source_packing, {}
         mask, near = batch.source_mask[:, None, None], self._near(batch.source_mask)

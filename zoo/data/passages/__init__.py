@@ -1,0 +1,1 @@
+"""Articles whose summary is written from paragraphs of several documents."""
