@@ -57,6 +57,7 @@ def choice(path: Path) -> list[str]:
             "captions": ["data=scenes", "model=show_attend_tell"],
             "trees": ["data=sst", "model=tree_lstm"],
             "language": ["data=text", "model=rnn_lm"],
+            "passages": ["data=passages", "model=t_dmca"],
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
         tour = stem.startswith("reinforce_")
