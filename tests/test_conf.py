@@ -59,6 +59,7 @@ def choice(path: Path) -> list[str]:
             "trees": ["data=sst", "model=tree_lstm"],
             "language": ["data=text", "model=rnn_lm"],
             "summaries": ["data=summaries", "model=pointer_generator"],
+            "passages": ["data=passages", "model=t_dmca"],
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
         tour = stem.startswith("reinforce_")
