@@ -3,19 +3,19 @@
 Peter J. Liu, Mohammad Saleh, Etienne Pot, Ben Goodrich, Ryan Sepassi, Łukasz Kaiser, Noam Shazeer. ICLR 2018.
 https://arxiv.org/abs/1801.10198
 
-Sections: the decoder alone over (documents, separator, summary) 4.2.2, local and memory-compressed attention 4.2.3
-(equations in `zoo.attention.reach`), extraction of paragraphs 4.1 (`data.extraction`). Layers are those of
-`transformer`. `layers=LMLML` is the paper's T-DMCA, `layers=FFFFF` its T-D with five layers; its T-ED is
+Equations: those of `zoo.attention.reach` for local and memory-compressed attention, section 4.2.3; the others are those
+of `transformer`. The decoder alone over (documents, separator, summary) 4.2.2, extraction of paragraphs 4.1
+(`data.text.extraction`). `layers=LMLML` is the paper's T-DMCA, `layers=FFFFF` its T-D with five layers; its T-ED is
 `model=transformer`.
 
 What differs from the paper:
 - Block j of a compressed memory covers the tokens 3j ... 3j + 2, and token i sees it if 3j + 2 <= i. The paper does not
-  say the rule. The authors' tensor2tensor asks for 3j + 3 <= i and lets all tokens see the first one besides.
+  say which tokens see a block.
 - An empty slot with score 0 and value 0 is always seen. Without it the first two tokens would see nothing.
 - Positions count from the first token of the documents. The separator is the token `begin`.
-- The loss is the mean over the summary's tokens plus `source_loss` times the mean over the documents' tokens. The
-  paper's mean over both together is the same, up to a constant, with documents/summary tokens as `source_loss`. Only
-  training computes the second term: all metrics are those of the summary.
+- The loss is the sum over the summary's tokens and `source_loss` times the sum over the documents' tokens, divided by
+  the number of the summary's tokens. With 1 it is the paper's mean over all tokens, up to a factor. Only training
+  computes the second sum: all metrics are those of the summary.
 - No mixture of experts.
 - Biases, `norm`, `positions`, `inner_dropout` and initial weights are those of `transformer`.
 
@@ -132,7 +132,8 @@ class CompressedDecoder(WritingNetwork):
                 )
         losses = {}
         if self.training and self.source_loss:
-            losses["source"] = self.source_loss * self._source_loss(x[:count], batch)
+            total = self._source_loss(x[:count], batch) / max(1, len(target.row))
+            losses["source"] = self.source_loss * total
         return Output(self.vocabulary(self.norm(x[count:])), attention, losses)
 
     def start(self, batch: CopyBatch) -> State:
@@ -204,9 +205,8 @@ class CompressedDecoder(WritingNetwork):
         return self.dropout(self.embedding(tokens) * sqrt(self.dim) + self.positions(positions))
 
     def _source_loss(self, x: Tensor, batch: CopyBatch) -> Tensor:
-        """Mean -log p of the documents' tokens but the first of each, from the outputs (N, D) at the documents."""
+        """Sum of -log p of the documents' tokens but the first of each, from the outputs (N, D) at the documents."""
         following = torch.cat([batch.source[:, 1:], batch.source[:, :1]], 1)
         follows = torch.cat([batch.source_mask[:, 1:], torch.zeros_like(batch.source_mask[:, :1])], 1)
         wanted = batch.source_packing.pack(following.masked_fill(~follows, -100))
-        total = F.cross_entropy(precise(self.vocabulary(self.norm(x))), wanted, reduction="sum")
-        return total / follows.sum().clamp(min=1)
+        return F.cross_entropy(precise(self.vocabulary(self.norm(x))), wanted, reduction="sum")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Unpack
 
+from zoo.arguments import Count
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.dialogues.module import DialogueData
 from zoo.data.dialogues.readers import KINDS, official_folders, read_dialogues
@@ -19,7 +20,7 @@ class DialogueCorpusArguments(CorpusArguments, total=False):
     """The arguments of every corpus of dialogues."""
 
     reply: str | None
-    max_turns: int | None
+    max_turns: Count | None
 
 
 class Dialogues(Corpus, DialogueData):

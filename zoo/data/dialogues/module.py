@@ -21,13 +21,6 @@ from zoo.errors import DataError
 from zoo.values import hold
 
 
-class DialogueArguments(TableArguments, total=False):
-    """The arguments of every family of dialogues."""
-
-    reply: str | None
-    max_turns: int | None
-
-
 class DialogueData(CopyData):
     """Dialogues whose turns from the second one on are predicted from all turns before them, or from the last ones.
 
