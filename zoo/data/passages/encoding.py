@@ -6,6 +6,7 @@ from typing import Any
 from zoo.data.copying.encoding import CopyEncoder
 from zoo.data.passages.extraction import extracted
 from zoo.data.passages.options import PassageTextOptions
+from zoo.data.rows import beginning
 from zoo.errors import UnusableInput
 
 BETWEEN = "|||"  # Between the title and the paragraphs of an article in one line
@@ -15,6 +16,7 @@ class PassageEncoder(CopyEncoder):
     """Articles to batches: text 0 of a source is the title, the others are the paragraphs in the order of reading."""
 
     takes = "a title and paragraphs, one per line"
+    entered = "title and paragraphs, one per line"
     options = PassageTextOptions
     text_options: PassageTextOptions
 
@@ -30,10 +32,12 @@ class PassageEncoder(CopyEncoder):
             title, paragraphs, summary = "".join(lines[:1]), lines[1:], ""
         if not paragraphs:
             raise UnusableInput(
-                f"{title!r}: no paragraphs; expected a title and paragraphs, one per line or with {BETWEEN} between"
+                f"{beginning(title)!r}: no paragraphs; expected a title and paragraphs, one per line or with {BETWEEN} between"
             )
         method = self.text_options.extraction
         if method == "cheating" and not summary:
-            raise UnusableInput(f"{title!r}: data.text.extraction=cheating orders paragraphs by the summary; give one")
+            raise UnusableInput(
+                f"{beginning(title)!r}: data.text.extraction=cheating orders paragraphs by the summary; give one"
+            )
         order = extracted(method, title, paragraphs, summary, self.text_options.max_source)
         return {"source_texts": [title, *(paragraphs[number] for number in order)]}
