@@ -62,7 +62,7 @@ class DialogueBatch(CopyBatch):
     """(N,) the row in `distinct` of each packed word."""
 
     def __post_init__(self) -> None:
-        for name in ("dialogue", "turn"):  # the sources follow from both
+        for name in ("extended_turns", "dialogue", "turn"):  # the sources follow from them
             if getattr(self, name) is None:
                 object.__setattr__(self, name, type(self).__dataclass_fields__[name].metadata["formula"](self))
         super().__post_init__()
