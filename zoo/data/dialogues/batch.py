@@ -29,7 +29,7 @@ class DialogueSpec(CopySpec):
 
 @dataclass(frozen=True, kw_only=True)
 class DialogueBatch(CopyBatch):
-    """B replies to the turns of D dialogues. Each turn is stored once, and the source of a reply is all words before it.
+    """B replies to the turns of D dialogues. Each turn is stored once. The source of a reply is all words before it.
     By default there is one reply for each dialogue, after its last turn."""
 
     turns: Tensor
