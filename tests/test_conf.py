@@ -52,12 +52,14 @@ def choice(path: Path) -> list[str]:
         overrides.append(f"model={network(datasets()[stem].tasks)}")
     if group == "data/text":
         overrides += {
+            "dialogues": ["data=dialogues", "model=hred"],
             "documents": ["data=yelp"],
             "pairs": ["data=multi30k", "model=luong"],
             "captions": ["data=scenes", "model=show_attend_tell"],
             "trees": ["data=sst", "model=tree_lstm"],
             "language": ["data=text", "model=rnn_lm"],
             "passages": ["data=passages", "model=t_dmca"],
+            "summaries": ["data=summaries", "model=pointer_generator"],
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
         tour = stem.startswith("reinforce_")

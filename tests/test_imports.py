@@ -66,6 +66,7 @@ PACKAGE_OF = {
     "pydantic_core": "pydantic",
     "huggingface_hub": "huggingface-hub",
     "hydra": "hydra-core",
+    "rouge_score": "rouge-score",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }

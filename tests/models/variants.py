@@ -10,6 +10,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "encoder_decoder": [{"shared": True}],
     "gcnn": [{"layers": [[8, 1], [6, 3], [5, 2, 0], [6, 3, 2]]}, {"layers": 2, "cutoffs": [4, 7]}],
     "han": [{"word_pooling": "mean", "sentence_pooling": "max"}, {"word_pooling": "max", "sentence_pooling": "mean"}],
+    "hred": [{"attention": "hierarchical", "maxout": True}, {"bidirectional": True, "maxout": True}],
     "kv_memnn": [
         {"slots": "window", "side": 1},
         {"answers": "shared", "times": False},

@@ -39,7 +39,7 @@ def parser(view: View | None = None, task: str = "") -> argparse.ArgumentParser:
         metavar=noun,
         help=f"without inputs and without --file, one {noun} per line is read from standard input",
     )
-    predict.add_argument("--file", type=Path, help=f"a file with one {noun} per line")
+    predict.add_argument("--file", type=Path, help=f"a file with {view.in_file if view else f'one {noun} per line'}")
     predict.add_argument("--json", action="store_true", help="one JSON object per line")
     predict.add_argument("--csv", type=Path, metavar="OUT", help="write a table")
     predict.add_argument("--html", type=Path, metavar="OUT", help="write a page to look at")
@@ -85,6 +85,8 @@ def run(words: list[str]) -> None:
         in_a_folder = path.is_dir() or options.attention.endswith(("/", os.sep))
         options.attention = path if in_a_folder else picture_file("--attention", path)
     view.prepare(predictor, options)
+    if view.talks(predictor, options):
+        return
     inputs = view.read(options.words, options.file)
     if all(given is None for given in inputs):
         article = "an" if view.noun[0] in "aeiou" else "a"

@@ -47,6 +47,9 @@ class Rouge(Metric):
         """One summary of each text, and all of its references. Sentences are on lines of their own."""
         if len(summaries) != len(references):
             raise ValueError(f"{len(summaries)} summaries, but references of {len(references)} texts")
+        for several in references:
+            if isinstance(several, str) or not several:
+                raise ValueError(f"expected a list of references with one at least, found {several!r}")
         if summaries:
             found = _scores(tuple(summaries), tuple(map(tuple, references)), self.stemming)
             self.total += sum(scores[self.kind] for scores in found)
@@ -60,7 +63,7 @@ class Rouge(Metric):
 
     @property
     def signature(self) -> str:
-        """What must be equal for two scores to be compared."""
+        """The properties that must be equal for two scores to be compared."""
         stems = "porter" if self.stemming else "none"
         split = f"|split:{self.splitting}" if self.kind == "rouge_lsum" else ""
         return f"refs:best-rouge1|score:f1|case:lower|tok:a-z0-9|stem:{stems}{split}|version:{version('rouge-score')}"
@@ -81,12 +84,7 @@ def rouge(summary: str, references: Sequence[str], *, stemming: bool = True) -> 
         summary: a text with its sentences on lines of their own.
         references: one or more texts of this form.
         stemming: whether words of more than three letters are compared by their stems.
-
-    Raises:
-        ValueError: if there is no reference.
     """
-    if isinstance(references, str) or not references:
-        raise ValueError(f"expected a list of references with one at least, found {references!r}")
     first = max(references, key=lambda one: rouge_1(summary, one, stemming)) if len(references) > 1 else references[0]
     found = _scorer(tuple(KINDS.values()), stemming).score(first, summary)
     return {name: found[kind].fmeasure for name, kind in KINDS.items()}

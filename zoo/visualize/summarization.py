@@ -1,6 +1,12 @@
 """The view of summarization: a summary over its article, with the place of each copied word."""
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zoo.files import lines_for
 from zoo.visualize.texts import TextView
+from zoo.visualize.view import beginning
 
 
 class SummarizationView(TextView):
@@ -8,3 +14,15 @@ class SummarizationView(TextView):
 
     noun = "article"
     columns = ("article", "summary", "log-probability")
+
+    @property
+    def in_file(self) -> str:
+        return "the text of one article"
+
+    def read_file(self, file: Path) -> list[Any | None]:
+        text = "\n".join(lines_for("--file", file, f"a text file with {self.in_file}")).strip()
+        return [text or None]
+
+    def example(self, example: Mapping[str, Any]) -> str | None:
+        given = example.get("article")
+        return beginning(given.replace("\n", " ")) if isinstance(given, str) else None

@@ -72,6 +72,11 @@ class View(ABC):
 
     # Inputs
 
+    @property
+    def in_file(self) -> str:
+        """The content of the file that --file names, for messages."""
+        return f"one {self.noun} per line"
+
     def options(self, group: _ArgumentGroup) -> None:
         """Add the task's own options of `zoo predict`."""
         if "beam" in self.searches:
@@ -90,14 +95,14 @@ class View(ABC):
         """Return the inputs that a word of the command line holds."""
         if os.path.isfile(word):
             raise ConfigError(
-                f"{word} is a file: use --file {word}, which reads one {self.noun} per line; "
+                f"{word} is a file: use --file {word}, which reads {self.in_file}; "
                 f"or pass the {self.noun} on standard input"
             )
         return self.parse_lines([word])
 
     def read_file(self, file: Path) -> list[Any | None]:
         """Return the inputs of the file that --file names."""
-        return self.parse_lines(lines_for("--file", file, f"a text file with one {self.noun} per line"))
+        return self.parse_lines(lines_for("--file", file, f"a text file with {self.in_file}"))
 
     def parse_lines(self, lines: Sequence[str]) -> list[Any | None]:
         return [self.parse(line) if line.strip() else None for line in lines]
@@ -143,6 +148,11 @@ class View(ABC):
         """Raise ConfigError if the network does not have the attention that the option needs."""
         if self.needs and self.needs[0] not in predictor.task.network.attends:
             raise ConfigError(f"{option}: this network has no attention; train one that has, such as {self.needs[1]}")
+
+    def talks(self, predictor: Any, options: Namespace) -> bool:
+        """Answer the user turn by turn, if an option of the task asks for it. Return whether that was done, so that
+        there are no inputs to read."""
+        return False
 
     # Predictions
 

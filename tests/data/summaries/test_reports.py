@@ -1,4 +1,4 @@
-"""The embedded sample: what its summaries repeat, where that stands, and that only copying gives it."""
+"""The embedded sample: what its summaries repeat, where that is, and that many facts can only be copied."""
 
 from collections import Counter
 

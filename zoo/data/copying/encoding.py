@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -60,9 +60,9 @@ class CopyEncoder(WritingEncoder):
     """
 
     takes = "a text"
-    options = CopyTextOptions
+    options: ClassVar[Any] = CopyTextOptions
     raw = pa.schema({"source_texts": TEXTS, "target_texts": TEXTS, **dict.fromkeys(LINKS, NUMBERS)})
-    given = ("source_texts",)
+    given: ClassVar[tuple[str, ...]] = ("source_texts",)
     parts = (
         SourceWords(
             "source",
@@ -85,7 +85,7 @@ class CopyEncoder(WritingEncoder):
     target = "target"
     batches: type[CopyBatch] = CopyBatch
     """The class of its batches."""
-    text_options: CopyTextOptions
+    text_options: Any
 
     def typed(self, one: Any) -> dict[str, Any]:
         """The columns of a text, or of a list of texts."""
@@ -194,11 +194,11 @@ class CopyEncoder(WritingEncoder):
     def fields(self, parts: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a batch, from collated parts."""
         size, (extended, mask) = len(self.vocabulary), parts["source"]
-        found: dict[str, Any] = {"source": _known_ids(extended, size), "source_mask": mask, "extended": extended}
+        found: dict[str, Any] = {"source": known_ids(extended, size), "source_mask": mask, "extended": extended}
         found |= {"sentence": parts.get("sentence"), "begin": BEGIN}
         if "target" in parts:
             copied, target_mask = parts["target"]
-            found |= {"target": _known_ids(copied, size), "target_mask": target_mask, "copied": copied}
+            found |= {"target": known_ids(copied, size), "target_mask": target_mask, "copied": copied}
             found["facts"] = parts.get("facts")
         if "aligned_source" in parts:
             sides: tuple[Padded, Padded] = parts["target"], parts["source"]
@@ -220,7 +220,8 @@ class CopyEncoder(WritingEncoder):
         return [words[one] if one < size else unknown[one - size] for one in ids if one not in (PADDING, BEGIN)]
 
 
-def _known_ids(ids: Tensor, size: int) -> Tensor:
+def known_ids(ids: Tensor, size: int) -> Tensor:
+    """Ids (...) with `unknown` in place of the columns from `size` on, those of unknown words."""
     return ids.where(ids < size, torch.full_like(ids, UNKNOWN))
 
 

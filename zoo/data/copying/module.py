@@ -7,7 +7,6 @@ import datasets
 
 from zoo.data.copying.batch import CopySpec
 from zoo.data.copying.encoding import CopyEncoder
-from zoo.data.copying.options import CopyTextOptions
 from zoo.data.order import POOL, Order
 from zoo.data.stored import StoredSplit, numbers_of
 from zoo.data.table_data import TableData
@@ -24,8 +23,8 @@ class CopyData(TableData):
     """
 
     encoding: ClassVar[type[CopyEncoder]] = CopyEncoder
-    length_parts = SIDES
-    text: CopyTextOptions
+    length_parts: ClassVar[tuple[str, ...]] = SIDES
+    text: Any
     spec: CopySpec
     encoder: CopyEncoder
 

@@ -17,4 +17,4 @@ class Article(NamedTuple):
     name: str = ""
     """The identifier of the article in its corpus; empty without one."""
     evidence: Mapping[str, Any] = MappingProxyType({})
-    """What a sample knows of its summary, by the columns of the encoder."""
+    """The places of the facts that the summary repeats, by the columns of the encoder; only for samples."""

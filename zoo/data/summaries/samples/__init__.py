@@ -1,1 +1,1 @@
-"""Seeded generators of articles whose summaries state facts that stand at known places."""
+"""Seeded generators of articles whose summaries state facts that are at known places."""

@@ -1,0 +1,1 @@
+"""Dialogues, whose turns are replies to all turns before them."""
