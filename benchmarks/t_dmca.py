@@ -1,8 +1,8 @@
 """The training step of t_dmca by that of the same decoder with full attention. Run: python -m benchmarks.t_dmca
 
 One article with 1,024 to 8,192 tokens of documents and a summary of 64, vocabulary 1,000, no dropout, no loss of the
-documents. The sizes are those of conf/model/t_dmca.yaml: D 64, 5 layers, 4 heads, 128 units, blocks of 64. Step: forward,
-cross-entropy, backward. Both networks are `CompressedDecoder`, once with LMLML and once with FFFFF, whose attention is
+documents. The sizes are those of conf/model/t_dmca.yaml: D 64, 5 layers, 4 heads, 128 units, blocks of 64. Step:
+forward, cross-entropy, backward. Both networks are `CompressedDecoder`, once with LMLML and once with FFFFF, whose attention is
 torch's causal kernel. Processor time.
 """
 
@@ -31,7 +31,7 @@ def article(length: int) -> CopyBatch:
     return CopyBatch(source=source, source_mask=masks[0], target=target, target_mask=masks[1])
 
 
-def steps(batch: CopyBatch) -> dict[str, Callable[[], None]]:
+def steps(batch: CopyBatch) -> dict[str, Callable[[], object]]:
     """The steps that are timed on one article."""
 
     def step_of(layers: str) -> Callable[[], None]:

@@ -29,8 +29,8 @@ class DialogueSpec(CopySpec):
 
 @dataclass(frozen=True, kw_only=True)
 class DialogueBatch(CopyBatch):
-    """B replies to the turns of D dialogues. Each turn is stored once, and the source of a reply is all words before it.
-    By default there is one reply for each dialogue, after its last turn."""
+    """B replies to the turns of D dialogues. Each turn is stored once, and the source of a reply is all words before
+    it. By default there is one reply for each dialogue, after its last turn."""
 
     turns: Tensor
     """(D, M, W) word ids of the turns that have a reply after them, `unknown` for words that the vocabulary lacks. A
