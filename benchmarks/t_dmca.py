@@ -2,8 +2,8 @@
 
 One article with 1,024 to 8,192 tokens of documents and a summary of 64, vocabulary 1,000, no dropout, no loss of the
 documents. The sizes are those of conf/model/t_dmca.yaml: D 64, 5 layers, 4 heads, 128 units, blocks of 64. Step:
-forward, cross-entropy, backward. Both networks are `CompressedDecoder`, once with LMLML and once with FFFFF, whose attention is
-torch's causal kernel. Processor time.
+forward, cross-entropy, backward. Both networks are `CompressedDecoder`, once with LMLML and once with FFFFF, whose
+attention is torch's causal kernel. Processor time.
 """
 
 import time

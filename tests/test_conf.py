@@ -58,13 +58,8 @@ def choice(path: Path) -> list[str]:
             "captions": ["data=scenes", "model=show_attend_tell"],
             "trees": ["data=sst", "model=tree_lstm"],
             "language": ["data=text", "model=rnn_lm"],
-<<<<<<< HEAD
-            "passages": ["data=passages", "model=t_dmca"],
-            "summaries": ["data=summaries", "model=pointer_generator"],
-=======
             "summaries": ["data=summaries", "model=pointer_generator"],
             "passages": ["data=passages", "model=t_dmca"],
->>>>>>> main
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
         tour = stem.startswith("reinforce_")
