@@ -1,6 +1,8 @@
 """Blocks as a picture, read from its artists."""
 
+from importlib import import_module
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,14 +14,15 @@ from matplotlib.image import imread
 from tests.visualize.documents import answer_blocks, even, prediction, without_weights
 from tests.visualize.reading import collection, contrast, grid, place_of, rgb, shapes, texts, written
 from zoo.predicting.classification import AttendedSentence
+from zoo import visualize
 from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import reliability_figure
-from zoo.visualize.drawing import PALETTE
+from zoo.visualize.drawing import PALETTE, Key
 from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.reliability import draw_reliability
 from zoo.visualize.renderers import canvas, figure
-from zoo.visualize.renderers.figure import BAR_WIDTH, CLASS_BAR, DARK, MARGIN, TEXT_LEFT, TEXT_WIDTH, draw
+from zoo.visualize.renderers.figure import BAR_WIDTH, CLASS_BAR, DARK, MARGIN, SAMPLES, TEXT_LEFT, TEXT_WIDTH, draw
 
 WIDTH = TEXT_WIDTH + 2 * MARGIN
 BLUE = PALETTE["attention"]
@@ -339,3 +342,10 @@ def test_a_page_gives_words_at_least_the_room_that_dejavu_sans_needs():
         exact = Letters().width(word, 140) / 10
         assert Letters(for_page=True).width(word, 14) >= exact - 1
     assert Letters(for_page=True).width("日本", 14) == 28, "as wide as high"
+
+
+def test_a_picture_can_draw_the_sign_of_every_key():
+    modules = [import_module(f"zoo.visualize.{path.stem}") for path in Path(visualize.__path__[0]).glob("*.py")]
+    keys = [one for module in modules for one in vars(module).values() if isinstance(one, Key)]
+    assert len(keys) > 20
+    assert {key.sample for key in keys} <= {"", *SAMPLES}

@@ -190,9 +190,9 @@ class Compressed(Reach):
     def _slots(self, memory: Tensor) -> Tensor:
         """Keys and values of tokens (B, N, 2D) -> those of the empty slot and of the blocks (B, 1 + N // f, 2D)."""
         whole = memory.shape[1] - memory.shape[1] % self.factor
-        blocks = memory[:, :whole].unflatten(1, (-1, self.factor))  # (B, N // f, f, 2D)
-        found = self._products(blocks)
-        return F.pad(found + self._bias(found), (0, 0, 1, 0))
+        k, v = memory[:, :whole].unflatten(1, (-1, self.factor)).split(self.dim, -1)  # (B, N // f, f, D) each
+        found = self.keys(k.flatten(-2)), self.values(v.flatten(-2))
+        return torch.cat([F.pad(part, (0, 0, 1, 0)) for part in found], -1)
 
     def _bias(self, like: Tensor) -> Tensor:
         return torch.cat([self.keys.bias, self.values.bias]).to(like.dtype)

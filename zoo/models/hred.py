@@ -62,7 +62,6 @@ class HRED(WritingNetwork):
     """
 
     tasks = ("dialogue",)
-    attends = {"source": "memory_mask", "turn": None}
 
     def __init__(
         self,
@@ -96,8 +95,7 @@ class HRED(WritingNetwork):
             self.attention = HierarchicalAttention(hidden_dim, turn_dim, context_dim, attention_dim)
             self.gates_attended = Linear(turn_dim, 3 * hidden_dim, bias=False)  # A_r, A_z, A
             self.output_attended = Linear(turn_dim, pieces * output_dim, bias=False)  # A_o
-        else:
-            self.attends = {}  # type: ignore[misc]
+            self.attends = {"source": "memory_mask", "turn": None}  # type: ignore[misc]
         self.maxout = maxout
         self.dropout = nn.Dropout(dropout)
         self._initialise(init)

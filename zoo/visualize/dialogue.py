@@ -19,7 +19,7 @@ from zoo.visualize.drawing import Key
 from zoo.visualize.texts import TextView
 from zoo.visualize.view import Field
 
-TURNS = Key("turns", "turn weight", "The bar before a turn is the attention it got while the reply was written.")
+TURNS = Key("sentences", "turn weight", "The bar before a turn is the attention it got while the reply was written.")
 WORDS = Key("words", "word weight", "The colour behind a word is its attention; point at it for the numbers.")
 
 

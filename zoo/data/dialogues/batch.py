@@ -29,8 +29,8 @@ class DialogueSpec(CopySpec):
 
 @dataclass(frozen=True, kw_only=True)
 class DialogueBatch(CopyBatch):
-    """B replies to the turns of D dialogues. Each turn is stored once, and the source of a reply is all words before
-    it. By default there is one reply for each dialogue, after its last turn."""
+    """B replies to the turns of D dialogues. Each turn is stored once. The source of a reply is all words before it.
+    By default there is one reply for each dialogue, after its last turn."""
 
     turns: Tensor
     """(D, M, W) word ids of the turns that have a reply after them, `unknown` for words that the vocabulary lacks. A
@@ -62,7 +62,7 @@ class DialogueBatch(CopyBatch):
     """(N,) the row in `distinct` of each packed word."""
 
     def __post_init__(self) -> None:
-        for name in ("dialogue", "turn"):  # the sources follow from both
+        for name in ("extended_turns", "dialogue", "turn"):  # the sources follow from them
             if getattr(self, name) is None:
                 object.__setattr__(self, name, type(self).__dataclass_fields__[name].metadata["formula"](self))
         super().__post_init__()
