@@ -89,7 +89,7 @@ RECIPES = {
         ["i live in Oslo .", "thank you for telling me .", "where do i live ?"],
     ),
     "t_dmca": Recipe(
-        "model=t_dmca data=passages",
+        "model=t_dmca data=passages data.sample.train=8000",
         {"fact_accuracy": 0.9},
         "Dunmere ||| An inn by the river has ten rooms. Dunmere is built of granite. ||| Trains stop here on working "
         "days. Dunmere was ruled by bishops. ||| Pellworm is built of basalt. Dunmere is known for brewing.",

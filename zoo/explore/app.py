@@ -69,8 +69,8 @@ def _resource(name: str) -> str:
 class Tab:
     """The form of a task, and the answers of one or two of its networks.
 
-    `number` is that of the tab; with `named`, its title has the name of a network. While the component `ready` is empty,
-    opening the tab answers nothing.
+    `number` is that of the tab. With `named`, its title has the name of a network. While the component `ready` is
+    empty, opening the tab answers nothing.
     """
 
     def __init__(self, number: int, networks: Sequence[Network], ready: Any, *, named: bool = False) -> None:

@@ -31,13 +31,11 @@ class PassageEncoder(CopyEncoder):
             lines = [line.strip() for line in split if line.strip()]
             title, paragraphs, summary = "".join(lines[:1]), lines[1:], ""
         if not paragraphs:
-            raise UnusableInput(
-                f"{beginning(title)!r}: no paragraphs; expected a title and paragraphs, one per line or with {BETWEEN} between"
-            )
+            expected = f"expected a title and paragraphs, one per line or with {BETWEEN} between"
+            raise UnusableInput(f"{beginning(title)}: no paragraphs; {expected}")
         method = self.text_options.extraction
         if method == "cheating" and not summary:
-            raise UnusableInput(
-                f"{beginning(title)!r}: data.text.extraction=cheating orders paragraphs by the summary; give one"
-            )
+            way = "data.text.extraction=cheating orders paragraphs by the summary"
+            raise UnusableInput(f"{beginning(title)}: {way}; give one")
         order = extracted(method, title, paragraphs, summary, self.text_options.max_source)
         return {"source_texts": [title, *(paragraphs[number] for number in order)]}
