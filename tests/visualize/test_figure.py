@@ -13,8 +13,8 @@ from matplotlib.image import imread
 
 from tests.visualize.documents import answer_blocks, even, prediction, without_weights
 from tests.visualize.reading import collection, contrast, grid, place_of, rgb, shapes, texts, written
-from zoo.predicting.classification import AttendedSentence
 from zoo import visualize
+from zoo.predicting.classification import AttendedSentence
 from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import reliability_figure
