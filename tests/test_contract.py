@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests import broken, contract, contract_generation
+from tests import broken, contract, contract_copying, contract_generation
 from tests.catalogue import MODELS
 from tests.contract import Case, by_steps
 from tests.families import Family, family_of
@@ -38,7 +38,8 @@ def clauses(family: Family, cls: type[nn.Module] = nn.Module) -> tuple[Callable[
     """The clauses for a network of this family, and of this class."""
     streams = contract.FOR_STREAMS if getattr(cls, "carries", False) else ()
     written = contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES
-    return tuple(dict.fromkeys((*contract.FOR_ALL, *written, *streams)))
+    copying = contract_copying.FOR_COPYING if getattr(cls, "copies", False) else ()
+    return tuple(dict.fromkeys((*contract.FOR_ALL, *written, *streams, *copying)))
 
 
 def cases() -> Iterator[Any]:

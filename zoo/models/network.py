@@ -47,6 +47,8 @@ class WritingNetwork(Network):
     surprises: ClassVar[bool] = False
     """Whether `forward` can be asked, by `need_scores=False`, for the surprisals of the true tokens in place of all
     scores, because they cost much less."""
+    copies: bool = False
+    """Whether it can write words of a source that the vocabulary lacks, see `zoo.data.copying.batch`."""
 
     @abstractmethod
     def forward(self, batch: Any, *, need_weights: bool = True) -> Output:

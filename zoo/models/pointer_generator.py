@@ -63,6 +63,7 @@ class PointerGenerator(WritingNetwork):
 
     tasks = ("summarization", "dialogue")
     attends = {"source": "memory_mask"}
+    copies = True
 
     def __init__(
         self,

@@ -116,7 +116,7 @@ class TextPredictions(WritingPredictions):
 
     def _copied(self, batch: CopyBatch, best: Sequence[Hypothesis]) -> list[Copied | None]:
         """How each text was written, if the network copies."""
-        if not getattr(self.network, "copies", False):
+        if not self.network.copies:
             return [None] * len(best)
         output, found = self.reading(batch, best), list[Copied | None]()
         for b, one in enumerate(best):

@@ -91,7 +91,8 @@ class TextGeneration(TextPredictions, Generation):
         if not self.metrics_of("test")["facts_by_distance"].update_called:
             return
         means = self.group_means("test", ["facts_by_distance"])["facts_by_distance"]
-        self.log_defined({f"test/fact_accuracy_{far}": value for far, value in enumerate(means)})
+        by_distance = {f"test/fact_accuracy_{far}": value for far, value in enumerate(means) if not value.isnan()}
+        self.log_defined(by_distance if len(by_distance) > 1 else {})
 
 
 def _rows(ids: Tensor, mask: Tensor) -> list[list[int]]:

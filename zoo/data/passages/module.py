@@ -102,7 +102,7 @@ class Passages(OwnFiles, CopyData):
         """`recall`: of the tokens of the summaries, the share that the kept part of their sources has."""
         pairs = zip(values_of(split, "source"), values_of(split, "target"), strict=True)
         shares = [np.isin(target, source).mean() for source, target in pairs if len(target)]
-        return {"recall": float(np.mean(shares)) if shares else 0.0}
+        return super().facts(split, encoder) | {"recall": float(np.mean(shares)) if shares else 0.0}
 
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
         recall = next(iter(facts.values()))["recall"]
