@@ -34,6 +34,10 @@ class DialogueView(TextView):
 
     # Inputs
 
+    @property
+    def in_file(self) -> str:
+        return "the turns of a dialogue one per line, with an empty line after them, or one JSON value per line"
+
     def options(self, group: _ArgumentGroup) -> None:
         super().options(group)
         chat = "talk to the network, one turn per line; an empty line or the end of the input ends the talk"
