@@ -35,7 +35,7 @@ def test_distinct_ngrams_of_all_texts_together():
 
 
 def test_distinct_ngrams_of_two_ranks():
-    """What the ranks hold is joined before different n-grams are counted."""
+    """The n-grams of all ranks are joined before different n-grams are counted."""
     one, other, both = Distinct(1), Distinct(1), Distinct(1)
     one.update([["a", "b"]])
     other.update([["b", "c"]])

@@ -49,7 +49,7 @@ def test_turns_have_the_attention_of_the_whole_reply():
 
 
 def talk(monkeypatch, capsys, typed):
-    """What a network is given in a talk, and what is printed. It answers with the number of turns."""
+    """The inputs of a network in a talk, and what is printed. It answers with the number of turns."""
     given = []
 
     def predictor(dialogues):

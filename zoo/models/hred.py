@@ -101,18 +101,17 @@ class HRED(WritingNetwork):
         self._initialise(init)
 
     def forward(self, batch: DialogueBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N', V) of the real target tokens, which are log-probabilities with attention; attention `source`
-        (B, T, S) and `turn` (B, T, M)."""
+        """Scores (N', V) of the real target tokens; attention `source` (B, T, S) and `turn` (B, T, M)."""
         read, _, targets = batch.forced
         if self.attention is not None:
             start = self.start(batch)
-            found = walk(self.step, start, read, targets, need_weights=need_weights)
-            return Output(*found, memories=start.memories)
+            o, weights = walk(self._outputs, start, read, targets, need_weights=need_weights)  # (N', L), ...
+            return Output(self._scores(o), weights, memories=start.memories)
         _, _, s = self._read(batch)
         y = self.dropout(self.embedding(targets.pack(read)))  # (N', E)
         d = self.initial_state(s).tanh()  # (B, H)
         d, _ = self.decoder(y, targets, d[None], context=self.gates_context(s))  # (N', H)
-        return Output(self._scores(d, y, self.output_context(s).index_select(0, targets.row)))
+        return Output(self._scores(self._output(d, y, self.output_context(s).index_select(0, targets.row))))
 
     def start(self, batch: DialogueBatch) -> State:
         words, turns, s = self._read(batch)
@@ -124,6 +123,11 @@ class HRED(WritingNetwork):
         return State(memory, hypotheses, memories={"turn": MemoryPositions.of(batch.history_mask)})
 
     def step(self, tokens: Tensor, state: State) -> Step:
+        o, after, weights = self._outputs(tokens, state)
+        return Step(log_probabilities(self._scores(o)), after, weights)
+
+    def _outputs(self, tokens: Tensor, state: State) -> Step:
+        """A step with o (B, K, L) in place of log-probabilities: in training the vocabulary is multiplied once."""
         d, memory = state.hypotheses["hidden"], state.memory
         y = self.dropout(self.embedding(tokens))  # (B, K, E)
         gates, output = memory["gates"][:, None], memory["output"][:, None]
@@ -133,8 +137,7 @@ class HRED(WritingNetwork):
             gates, output = gates + self.gates_attended(c), output + self.output_attended(c)
         gates = gates.expand(*d.shape[:2], -1).flatten(0, 1)  # (B K, 3H)
         d = self.decoder.step(y.flatten(0, 1), d.flatten(0, 1)[None], context=gates)[0].view_as(d)
-        log_probs = log_probabilities(self._scores(d, y, output))  # (B, K, V)
-        return Step(log_probs, State(memory, {"hidden": d}), weights)
+        return Step(self._output(d, y, output), State(memory, {"hidden": d}), weights)
 
     def _read(self, batch: DialogueBatch) -> tuple[Tensor, Tensor, Tensor]:
         """The states of all words (N, H or 2H) and of the context after each turn (D, M + 1, C), the first of them
@@ -158,10 +161,13 @@ class HRED(WritingNetwork):
         cells = torch.arange(batch.turns[0].numel(), device=words.device).view(batch.turns.shape[1:])
         return {**memory, "place": batch.laid_out(cells.expand(batch.turns.shape)), "real": batch.source_mask}
 
-    def _scores(self, d: Tensor, y: Tensor, context: Tensor) -> Tensor:
-        """(..., V) from the state d (..., H), the token's embedding y (..., E) and the context's part (..., L)."""
+    def _output(self, d: Tensor, y: Tensor, context: Tensor) -> Tensor:
+        """o (..., L) from the state d (..., H), the token's embedding y (..., E) and the context's part (..., L)."""
         o = self.output_hidden(d) + self.output_token(y) + context
-        return self.vocabulary(self.dropout(maxout(o) if self.maxout else o))
+        return maxout(o) if self.maxout else o
+
+    def _scores(self, o: Tensor) -> Tensor:
+        return self.vocabulary(self.dropout(o))  # (..., V)
 
     def _initialise(self, init: Init) -> None:
         matrices = [module.weight for module in self.modules() if isinstance(module, nn.Linear)]
