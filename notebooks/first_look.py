@@ -13,8 +13,8 @@
 # %% [markdown]
 # # The zoo in ten minutes
 #
-# Ten small trained networks come along with attention-zoo, one for each task. This page gives each of them an input
-# and draws what it looked at. Nothing is trained and nothing is downloaded. Change the inputs and run the cells again.
+# Small trained networks come along with attention-zoo, at least one for each task. This page gives ten of them an input
+# and draws what they looked at. Nothing is trained and nothing is downloaded. Change the inputs and run the cells again.
 #
 # The networks learned from small generated worlds, so that they know few words. They show how attention works; for real
 # use you train on your own data.

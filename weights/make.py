@@ -78,6 +78,22 @@ RECIPES = {
         {"word_perplexity": -8.05, "agreement": 0.95},
         "the geese that",
     ),
+    "pointer_generator": Recipe(
+        "model=pointer_generator data=summaries model.embedding_dim=96 model.hidden_dim=96",
+        {"copy_accuracy": 0.95, "fact_accuracy": 0.95, "attention_recall": 0.9},
+        "On Friday a new library was opened in Quuxhaven by mayor Anna Zyzzyva. The plans had been drawn by Blorptin.",
+    ),
+    "hred": Recipe(
+        "model=hred data=dialogues model.attention=hierarchical",
+        {"fact_accuracy": 0.9, "attention_recall": 0.3},
+        ["i live in Oslo .", "thank you for telling me .", "where do i live ?"],
+    ),
+    "t_dmca": Recipe(
+        "model=t_dmca data=passages data.sample.train=8000",
+        {"fact_accuracy": 0.9},
+        "Dunmere ||| An inn by the river has ten rooms. Dunmere is built of granite. ||| Trains stop here on working "
+        "days. Dunmere was ruled by bishops. ||| Pellworm is built of basalt. Dunmere is known for brewing.",
+    ),
     "tree_lstm": Recipe("model=tree_lstm data=sst", {"accuracy_roots": 0.9}, "critics loved this film ."),
     "tree_lstm_sick": Recipe(
         "model=tree_lstm data=sick",

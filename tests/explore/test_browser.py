@@ -50,7 +50,7 @@ class Explorer(NamedTuple):
 
     def open(self, query: str = "") -> None:
         self.browser.get(self.address + query)
-        self.wait("return document.querySelectorAll('[role=tab]').length >= 9")
+        self.wait("return document.querySelectorAll('[role=tab]').length >= 12")
         self.answered()
 
     def tab(self, title: str) -> None:
@@ -138,6 +138,9 @@ TABS = {
     "Translation": "jan is laughing as soon as the cat is falling asleep.",
     "Tree classification": "very positive",
     "Relatedness": "2.87",
+    "Summarization: pointer_generator": "Zyzzyva opens library in Quuxhaven on friday, plans by Blorptin.",
+    "Summarization: t_dmca": "dunmere is built of granite, is known for brewing, was ruled by bishops.",
+    "Dialogue": "you live in oslo.",
 }
 
 

@@ -32,7 +32,7 @@ def test_words_are_turns_and_blank_lines_separate_dialogues(tmp_path):
     with pytest.raises(DataError, match=r"is not JSON"):
         VIEW.parse("{hi")
     assert VIEW.entered(["hi\nyes\n\n"]) == ["hi", "yes"]
-    assert VIEW.example({"dialogue": "hi\nyes"}) == "hi"
+    assert VIEW.example({"dialogue": "hi / yes"}) == "hi"
 
 
 def test_turns_have_the_attention_of_the_whole_reply():

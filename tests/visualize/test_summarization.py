@@ -19,7 +19,8 @@ def test_a_whole_file_is_one_article(tmp_path):
 
 
 def test_rows_and_examples():
-    assert VIEW.example({"article": "Ann met Bob.\nThey talked.", "summary": "x"}) == "Ann met Bob. They talked."
+    assert VIEW.example({"article": "Ann met Bob. They talked.", "summary": "x"}) == "Ann met Bob. They talked."
+    assert VIEW.entered(["Ann\nAnn met Bob."]) == "Ann\nAnn met Bob."
     written = Written("Ann met", ("Ann", "met", "</s>"), -0.5, -0.25, True, None)
     prediction = TextPrediction(("Ann", "met", "Bob"), (written,), unknown=(2,), sentence=(0, 0, 0))
     assert dict(zip(VIEW.columns, VIEW.row(prediction), strict=True)) == {

@@ -1,6 +1,7 @@
 """A view of a task outside the package: what it does not say has a form that serves."""
 
 import re
+import shlex
 from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 from tests.visualize.reading import texts
-from zoo import visualize
+from zoo import load_data, visualize
+from zoo.dotted import class_at
 from zoo.errors import ConfigError
 from zoo.files import csv_text
-from zoo.tasks import Classification, Examined, Translation
+from zoo.run.compose import compose
+from zoo.tasks import Classification, Examined, Task, Translation
 from zoo.tasks.algorithmic import Algorithmic
 from zoo.tasks.answering import Answering
 from zoo.tasks.captioning import Captioning
@@ -206,6 +209,14 @@ def test_a_pair_is_proposed_with_a_way_to_trees_where_plain_text_has_none(trees,
     data = Described({"score": "3", "text first": "a b", "text second": "c"})
     data.encoder = SimpleNamespace(spare=spare, builder=SimpleNamespace(trees=trees, inside=inside))
     assert view_of(Relatedness).try_it(data) == f"'a b ||| c'{way}"
+
+
+@pytest.mark.parametrize("name", ["summaries", "passages", "dialogues"])
+def test_an_example_of_texts_is_one_line_that_can_be_typed(name):
+    data = load_data(name, sample={"train": 40, "val": 5, "test": 5})
+    assert all(value.isprintable() for example in data.describe()["examples"] for value in example.values())
+    (typed,) = shlex.split(view_of(class_at(compose([f"data={name}"]).task._target_, Task)).try_it(data))
+    assert typed != "..." and len(data.encoder([typed])) == 1
 
 
 def test_of_several_examples_the_shortest_is_proposed_and_an_image_by_its_path(tmp_path):

@@ -35,7 +35,7 @@ class Columns(NamedTuple):
         exporting = torch.compiler.is_exporting() or not known.numel()
         most = 0 if exporting else max(0, int(known.max()) + 1 - size)
         words = extended.masked_fill(~mask, size + most)
-        ordered, order = words.sort(dim=1, stable=True)
+        ordered, order = words.sort(dim=1)
         new = torch.ones_like(mask)
         new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
         rank = new.cumsum(1) - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files as resources
 from typing import Any
@@ -29,14 +30,18 @@ TO_ADDRESS_BAR = "html => { toAddressBar(html); return []; }"
 
 def build(networks: Sequence[Network]) -> gr.Blocks:
     """Return the page for some networks, with one tab for the networks of each task."""
-    groups: dict[tuple[Any, ...], list[Network]] = {}  # by task, and by form: points in a plane, or numbers
+    groups: dict[tuple[Any, ...], list[Network]] = {}  # by task, and by form, e.g. points in a plane, or numbers
     for network in networks:
         groups.setdefault((network.task, network.form), []).append(network)
     with gr.Blocks(title="attention-zoo", analytics_enabled=False, delete_cache=(3600, 3600)) as page:
         gr.Markdown(ABOUT)
         ready = gr.Textbox("", visible=False)  # "yes" as soon as the page has what its address asks for
         with gr.Tabs(overflow_behavior="wrap") as tabs:
-            made = [Tab(number, some, ready) for number, some in enumerate(groups.values())]
+            tasks = Counter(task for task, _ in groups)
+            made = [
+                Tab(number, some, ready, named=tasks[task] > 1)
+                for number, ((task, _), some) in enumerate(groups.items())
+            ]
         changed = [ready, tabs, *(part for tab in made for part in tab.changed)]
 
         def opened(request: gr.Request) -> list[Any]:
@@ -64,14 +69,16 @@ def _resource(name: str) -> str:
 class Tab:
     """The form of a task, and the answers of one or two of its networks.
 
-    `number` is that of the tab. While the component `ready` is empty, opening the tab answers nothing.
+    `number` is that of the tab. With `named`, its title has the name of a network. While the component `ready` is
+    empty, opening the tab answers nothing.
     """
 
-    def __init__(self, number: int, networks: Sequence[Network], ready: Any) -> None:
+    def __init__(self, number: int, networks: Sequence[Network], ready: Any, *, named: bool = False) -> None:
         self.number, self.networks = number, {network.name: network for network in networks}
         names, first = list(self.networks), networks[0]
         self.form = first.form
-        with gr.Tab(first.task.replace("_", " ").capitalize(), id=number) as tab:
+        title = first.task.replace("_", " ").capitalize() + f": {first.name}" * named
+        with gr.Tab(title, id=number) as tab:
             with gr.Row(visible=len(names) > 1):
                 self.first = gr.Dropdown(names, value=names[0], label="Network")
                 self.second = gr.Dropdown([NOTHING, *names], value=NOTHING, label="Beside it")

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from zoo.data.dialogues.encoding import BETWEEN
 from zoo.errors import DataError, UnusableInput
 from zoo.predicting.classification import AttendedSentence
 from zoo.predicting.dialogue import ReplyPrediction
@@ -32,6 +33,10 @@ class DialogueView(TextView):
     axes = ("reply", "words of the dialogue")
 
     # Inputs
+
+    @property
+    def in_file(self) -> str:
+        return "the turns of a dialogue one per line, with an empty line after them, or one JSON value per line"
 
     def options(self, group: _ArgumentGroup) -> None:
         super().options(group)
@@ -71,8 +76,8 @@ class DialogueView(TextView):
         return [line for value in values for line in value.splitlines() if line.strip()]
 
     def example(self, example: Mapping[str, Any]) -> str | None:
-        given = example.get("dialogue")
-        return given.splitlines()[0] if isinstance(given, str) and given else None
+        given = example.get(self.noun)
+        return given.split(BETWEEN)[0] if isinstance(given, str) and given else None
 
     def talks(self, predictor: Any, options: Namespace) -> bool:
         if not options.chat:

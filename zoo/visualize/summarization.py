@@ -1,12 +1,13 @@
 """The view of summarization: a summary over its article, with the place of each copied word."""
 
-from collections.abc import Mapping
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from zoo.files import lines_for
 from zoo.visualize.texts import TextView
-from zoo.visualize.view import beginning
+from zoo.visualize.view import Field
 
 
 class SummarizationView(TextView):
@@ -23,6 +24,12 @@ class SummarizationView(TextView):
         text = "\n".join(lines_for("--file", file, f"a text file with {self.in_file}")).strip()
         return [text or None]
 
-    def example(self, example: Mapping[str, Any]) -> str | None:
-        given = example.get("article")
-        return beginning(given.replace("\n", " ")) if isinstance(given, str) else None
+    def prepare(self, predictor: Any, options: Namespace) -> None:
+        super().prepare(predictor, options)
+        self.label = predictor.encoder.entered
+
+    def form(self) -> tuple[Field, ...]:
+        return (Field(self.label, 8),)
+
+    def entered(self, values: Sequence[str]) -> Any:
+        return "\n".join(values)

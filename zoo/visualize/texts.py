@@ -40,7 +40,7 @@ class TextView(View):
         return [prediction.source[at] for at in prediction.unknown]
 
     def example(self, example: Mapping[str, Any]) -> str | None:
-        given = example.get("source")
+        given = example.get(self.noun)
         return beginning(given) if isinstance(given, str) else None
 
     def blocks(self, prediction: TextPrediction, examined: ExaminedText | None = None) -> list[Block]:

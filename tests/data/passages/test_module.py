@@ -60,7 +60,8 @@ def test_the_recall_of_the_summary_is_said(tmp_path, cache_dir):
 
 def test_an_input_is_ordered_as_the_training_articles_were():
     one = PassageEncoder(PassageEncoder.options.of({"tokenizer": "words"}))
-    for given in (ROW, "\n".join([ROW["title"], *ROW["paragraphs"]]), [ROW["title"], *ROW["paragraphs"]]):
+    texts = [ROW["title"], *ROW["paragraphs"]]
+    for given in (ROW, "\n".join(texts), " ||| ".join(texts), texts):
         assert one.typed(given)["source_texts"][:2] == ["Orvane", "Orvane has a mill."]
     with pytest.raises(UnusableInput, match="no paragraphs"):
         one.typed("Orvane")

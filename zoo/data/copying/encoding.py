@@ -60,6 +60,7 @@ class CopyEncoder(WritingEncoder):
     """
 
     takes = "a text"
+    entered: ClassVar[str] = "article"  # The label of the field for a source in a form
     options: ClassVar[Any] = CopyTextOptions
     raw = pa.schema({"source_texts": TEXTS, "target_texts": TEXTS, **dict.fromkeys(LINKS, NUMBERS)})
     given: ClassVar[tuple[str, ...]] = ("source_texts",)

@@ -24,6 +24,7 @@ class CopyData(TableData):
 
     encoding: ClassVar[type[CopyEncoder]] = CopyEncoder
     length_parts: ClassVar[tuple[str, ...]] = SIDES
+    between: ClassVar[str] = " "  # What separates the texts of a source where it is shown in one line
     text: Any
     spec: CopySpec
     encoder: CopyEncoder
@@ -50,7 +51,7 @@ class CopyData(TableData):
         self.spec = CopySpec(**self.spec_fields(about))
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
-        return {"source": "\n".join(row["source_texts"]), "target": row["target_texts"][0]}
+        return {"article": self.between.join(row["source_texts"]), "summary": " ".join(row["target_texts"][0].split())}
 
     def training_order(self, part: StoredSplit) -> Order:
         return self._bucketed(part, POOL)

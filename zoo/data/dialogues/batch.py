@@ -81,7 +81,8 @@ class DialogueBatch(CopyBatch):
     def laid_out(self, grid: Tensor) -> Tensor:
         """Values (D, M, W, ...) of words -> (B, S, ...) of the words before each reply in sequence, 0 at padding."""
         words = self.word_mask.flatten(1)
-        order = words.long().argsort(stable=True, dim=1, descending=True)  # (D, M W) the cells of real words first
+        cells = torch.arange(words.shape[1], device=words.device)
+        order = (cells + words.shape[1] * ~words).argsort(dim=1)  # (D, M W) the cells of real words first
         count = (self.word_mask.sum(-1).index_select(0, self.dialogue) * self.before).sum(1)  # (B,)
         most = words.shape[1] if torch.compiler.is_exporting() else max(1, int(count.max())) if len(count) else 1
         first = torch.arange(words.shape[0], device=words.device) * words.shape[1]

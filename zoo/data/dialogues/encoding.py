@@ -20,6 +20,7 @@ from zoo.data.copying.encoding import NUMBERS, TEXTS, CopyEncoder, SourceWords, 
 from zoo.data.dialogues.batch import DialogueBatch
 from zoo.data.dialogues.options import DialogueTextOptions
 from zoo.data.parts import Along, Number, Numbers, Shown, Stored, gridded
+from zoo.data.rows import beginning
 from zoo.data.stored import spread
 from zoo.data.text.links import covering
 from zoo.data.text.tokenization import find
@@ -27,6 +28,7 @@ from zoo.data.text.vocabulary import BEGIN, END, UNKNOWN, WRITTEN_SPECIAL, Vocab
 from zoo.errors import UnusableInput
 
 ALL = "all"
+BETWEEN = " / "  # Between the turns of a dialogue that is shown in one line
 END_WORD = WRITTEN_SPECIAL[END]
 EXPECTED = "expected a list of turns, or {'turns': [...], 'speakers': [...]}"
 
@@ -102,11 +104,12 @@ class DialogueEncoder(CopyEncoder):
         given = one if isinstance(one, Mapping) else {"turns": [one] if isinstance(one, str) else one}
         turns, speakers = (list(given.get(name) or ()) for name in ("turns", "speakers"))
         if not all(isinstance(text, str) for text in (*turns, *speakers)):
-            raise UnusableInput(f"a dialogue is not text: {EXPECTED}")
+            raise UnusableInput(f"{beginning(str(one))} is not text: {EXPECTED}")
         if not any(text.strip() for text in turns):
-            raise UnusableInput(f"a dialogue has no words: {EXPECTED}")
+            raise UnusableInput(f"{beginning(str(one))} has no words: {EXPECTED}")
         if speakers and len(speakers) != len(turns):
-            raise UnusableInput(f"a dialogue has {len(turns)} turns and {len(speakers)} speakers: {EXPECTED}")
+            found = f"{len(turns)} turns and {len(speakers)} speakers"
+            raise UnusableInput(f"{beginning(str(one))} has {found}: {EXPECTED}")
         return {"source_texts": turns, "speakers": speakers or self.supposed(len(turns)), "replies": [len(turns)]}
 
     def supposed(self, count: int) -> list[str]:

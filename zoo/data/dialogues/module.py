@@ -10,7 +10,7 @@ from zoo.arguments import Count
 from zoo.data.copying.module import CopyData
 from zoo.data.dialogues.batch import DialogueSpec
 from zoo.data.dialogues.dialogue import Dialogue, Fact
-from zoo.data.dialogues.encoding import ALL, DialogueEncoder, Known
+from zoo.data.dialogues.encoding import ALL, BETWEEN, DialogueEncoder, Known
 from zoo.data.dialogues.options import DialogueTextOptions
 from zoo.data.order import Nouns
 from zoo.data.sources import Reading, Source
@@ -32,6 +32,7 @@ class DialogueData(CopyData):
     nouns: ClassVar[Nouns] = Nouns("dialogues", "words")
     encoding = DialogueEncoder
     length_parts = ("source",)
+    between = BETWEEN
     text: DialogueTextOptions
     spec: DialogueSpec
     encoder: DialogueEncoder
@@ -124,7 +125,7 @@ class DialogueData(CopyData):
         return [f"{replies:,} replies, vocabulary {about['vocabulary_size']:,} words"]
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
-        return {"dialogue": "\n".join(row["source_texts"])}
+        return {"dialogue": self.between.join(row["source_texts"])}
 
 
 def _known(fact: Fact, first: int) -> Known:

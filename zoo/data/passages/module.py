@@ -14,7 +14,7 @@ from zoo.data.copying.module import CopyData
 from zoo.data.corpus import OwnFiles
 from zoo.data.options import OwnSplitOptions, SampleOptions
 from zoo.data.order import Nouns
-from zoo.data.passages.encoding import PassageEncoder
+from zoo.data.passages.encoding import BETWEEN, PassageEncoder
 from zoo.data.passages.extraction import extracted
 from zoo.data.passages.options import PassageTextOptions
 from zoo.data.passages.samples import towns
@@ -51,6 +51,7 @@ class Passages(OwnFiles, CopyData):
     tasks: ClassVar[tuple[str, ...]] = ("summarization",)
     nouns: ClassVar[Nouns] = Nouns("articles", "tokens")
     layout = LAYOUT
+    between = f" {BETWEEN} "
     encoding = PassageEncoder
     split_options = OwnSplitOptions
     split: OwnSplitOptions

@@ -79,9 +79,6 @@ class SummaryData(Vectored, CopyData):
         columns = (values_of(stored, name) for name in ("source_texts", "target_texts"))
         return list(zip(*columns, strict=True))
 
-    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
-        return {"article": "\n".join(row["source_texts"]), "summary": row["target_texts"][0]}
-
 
 class SummaryCorpusArguments(SummaryArguments, total=False):
     """The arguments of every corpus of summaries."""
