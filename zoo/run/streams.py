@@ -33,10 +33,6 @@ class PatientStream:
         except BrokenPipeError:
             self._discard()
 
-    def close(self) -> None:
-        """Leave the stream open. The log handler of absl, which rouge-score imports, closes the stream that it has."""
-        self.flush()
-
     def _discard(self) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
