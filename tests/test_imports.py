@@ -60,6 +60,7 @@ EVERYWHERE = ("zoo.arguments", "zoo.precision")
 FLOOR = {"text", "copying"}  # Folders of zoo.data that are not a family: every family may import them
 
 PACKAGE_OF = {
+    "absl": "absl-py",
     "annotated_types": "annotated-types",
     "fontTools": "fonttools",
     "PIL": "pillow",

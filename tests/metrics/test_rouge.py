@@ -3,6 +3,8 @@
 import json
 import math
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -83,3 +85,18 @@ def test_the_baselines_of_scitldr(shared_data):
     firsts, references = [row["source"][0] for row in rows], [row["target"] for row in rows]
     found = {kind: scored(kind, firsts, references) for kind in ("rouge_1", "rouge_2", "rouge_l")}
     assert found == pytest.approx({"rouge_1": 31.29, "rouge_2": 11.42, "rouge_l": 24.08}, abs=0.005)
+
+
+def test_logging_that_is_set_up_again_closes_no_stream():
+    """absl, which rouge-score imports, closes the stream that its handler has, unless it is the process's own."""
+    program = (
+        "import io, logging, sys\n"
+        "sys.stderr = before = io.StringIO()\n"
+        "import zoo.metrics.rouge\n"
+        "sys.stderr = io.StringIO()\n"
+        "from absl.logging import get_absl_handler\n"
+        "get_absl_handler().close()\n"
+        "print(before.closed)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"

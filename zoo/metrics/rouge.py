@@ -5,16 +5,22 @@ Three scores are called ROUGE-L. `rouge_l` is one longest common subsequence of 
 summary. It is the one that papers on CNN/Daily Mail print. `zoo.metrics.RougeL` scores captions and prefers recall.
 """
 
+import sys
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Any
 
 import torch
+from absl.logging import get_absl_handler
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenizers import DefaultTokenizer
 from torch import Tensor
 from torchmetrics import Metric
+
+# rouge-score imports absl, whose log handler keeps the standard error of that moment. When logging is set up again, it
+# closes that stream, unless it is the one that the process began with.
+get_absl_handler().python_handler.stream = sys.__stderr__
 
 KINDS = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}
 """The scores, and their names in the package."""
