@@ -95,10 +95,3 @@ def test_ctrl_c_while_a_program_is_imported_is_one_line(program_env, tmp_path, w
     assert (done.returncode, done.stderr) == (130, "\nstopped by Ctrl-C\n")
     second = run([sys.executable, *words], tmp_path, environment | {"LOCAL_RANK": "1"})
     assert (second.returncode, second.stderr) == (130, "")
-
-
-def test_who_closes_the_stream_of_a_program_leaves_the_one_under_it_open():
-    """absl's log handler closes its stream when logging is set up again, which Hydra does for each run."""
-    under = io.StringIO()
-    PatientStream(under).close()
-    assert not under.closed
