@@ -22,7 +22,13 @@ LAYERS = ("layers", "num_layers", "encoder_layers", "decoder_layers", "hops", "p
 
 def shallow(arguments: dict[str, Any]) -> dict[str, Any]:
     """Small arguments with few layers: their number does not change how one of them is exported."""
-    return {name: min(value, 2) if name in LAYERS and value else value for name, value in small(arguments).items()}
+
+    def cut(name: str, value: Any) -> Any:
+        if name not in LAYERS or not value:
+            return value
+        return value[:2] if isinstance(value, str) else min(value, 2)
+
+    return {name: cut(name, value) for name, value in small(arguments).items()}
 
 
 def cases() -> Iterator[Any]:

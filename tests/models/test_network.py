@@ -17,8 +17,8 @@ from zoo.signature import signature
 
 BY_NAME = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 DROPPING = {name: model for name, model in MODELS.items() if "dropout" in model.arguments}
-SUMMED_IN_FLOAT32 = {"NeuralCombinatorial", "PointerNet", "PositionAttention", "ReadProcessWrite"}
-"""Networks whose scores are those of an additive attention."""
+SUMMED_IN_FLOAT32 = {"NeuralCombinatorial", "PointerGenerator", "PointerNet", "PositionAttention", "ReadProcessWrite"}
+"""Networks whose scores are those of an additive attention, or log-probabilities."""
 WRITING = {name: model for name, model in MODELS.items() if issubclass(model.cls, WritingNetwork)}
 
 

@@ -30,7 +30,7 @@ from zoo.run.completion import SCRIPTS, split
         ("zoo data mult", ["multi30k"]),
         ("zoo data yelp data.so", ["data.source="]),
         ("zoo data --wr", ["--write"]),
-        ("zoo show pointer", ["pointer_net"]),
+        ("zoo show pointer", ["pointer_generator", "pointer_net"]),
         ("zoo list kv", ["kv_memnn"]),
         ("zoo runs --so", ["--sort"]),
         ("zoo compare lo", []),

@@ -73,7 +73,9 @@ NEEDED: dict[str, dict[str, Any]] = {
     "classification": FACTS,
     "cloze": {"vocabulary_size": 20, "blank": 2},
     "language_modeling": {"vocabulary_size": 20},
+    "dialogue": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
     "pointing": {"width": 2, "longest": 5, "longest_target": 6, "goal": "hull"},
+    "summarization": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
     "translation": {"source_size": 20, "target_size": 20, "longest_source": 5, "longest_target": 5},
     "tree_classification": {**FACTS, "arity": 2, "binary": True, "words_inside": False},
 }
