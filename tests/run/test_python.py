@@ -75,8 +75,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "language_modeling": {"vocabulary_size": 20},
     "dialogue": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
     "pointing": {"width": 2, "longest": 5, "longest_target": 6, "goal": "hull"},
-    "summarization": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
     "translation": {"source_size": 20, "target_size": 20, "longest_source": 5, "longest_target": 5},
+    "summarization": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
     "tree_classification": {**FACTS, "arity": 2, "binary": True, "words_inside": False},
 }
 """The facts that a network of each task cannot be built without."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from hydra import compose as hydra_compose
@@ -58,10 +58,16 @@ def _model_node(name: str, overrides: Sequence[str]) -> DictConfig:
 
 
 def _spec_classes(name: str) -> list[type[Spec]]:
-    """The class of spec that a network takes, the annotation of its first argument, or the classes derived from it."""
+    """The classes of spec that a network takes: those of the annotation of its first argument, or in place of one the
+    classes derived from it that have more fields."""
     first = next(iter(signature(class_of(_model_node(name, []), "model")).parameters.values()), None)
-    kind = first.annotation if first and isinstance(first.annotation, type) else object
-    return (kind.__subclasses__() or [kind]) if issubclass(kind, Spec) else []
+    kinds = get_args(first.annotation) or (first.annotation,) if first else ()
+    found = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Spec)]
+    return [one for kind in found for one in _derived(kind) or [kind]]
+
+
+def _derived(kind: type[Spec]) -> list[type[Spec]]:
+    return [cls for cls in kind.__subclasses__() if _names(cls) > _names(kind)]
 
 
 def _spec(name: str, kinds: Sequence[type[Spec]], facts: Mapping[str, Any]) -> Spec:

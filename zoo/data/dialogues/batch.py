@@ -16,6 +16,9 @@ from zoo.data.copying.batch import CopyBatch, CopySpec
 from zoo.data.inputs import Inputs, ids, mask
 from zoo.layers.packing import Packing, distinct, places
 
+LARGE = 2**40
+"""More than the words of a dialogue."""
+
 
 @dataclass(frozen=True)
 class DialogueSpec(CopySpec):
@@ -82,11 +85,12 @@ class DialogueBatch(CopyBatch):
         """Values (D, M, W, ...) of words -> (B, S, ...) of the words before each reply in sequence, 0 at padding."""
         words = self.word_mask.flatten(1)
         cells = torch.arange(words.shape[1], device=words.device)
-        order = (cells + words.shape[1] * ~words).argsort(dim=1)  # (D, M W) the cells of real words first
+        order = (cells - LARGE * words.long()).argsort(dim=1)  # (D, M W) the cells of real words first
         count = (self.word_mask.sum(-1).index_select(0, self.dialogue) * self.before).sum(1)  # (B,)
         most = words.shape[1] if torch.compiler.is_exporting() else max(1, int(count.max())) if len(count) else 1
         first = torch.arange(words.shape[0], device=words.device) * words.shape[1]
         cells = (order[:, :most] + first[:, None]).index_select(0, self.dialogue)  # (B, S)
         real = torch.arange(cells.shape[1], device=cells.device) < count[:, None]
         values = grid.flatten(0, 2).index_select(0, cells.flatten()).view(*cells.shape, *grid.shape[3:])
-        return values.masked_fill(~real.view(*real.shape, *[1] * (values.dim() - 2)), 0)
+        kept = real.view(*real.shape, *[1] * (values.dim() - 2))
+        return values & kept if values.dtype == torch.bool else values.masked_fill(~kept, 0)  # ONNX fills no booleans
