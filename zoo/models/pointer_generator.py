@@ -79,6 +79,8 @@ class PointerGenerator(WritingNetwork):
     ) -> None:
         super().__init__()
         n, size = hidden_dim, spec.vocabulary_size
+        if "source" not in spec.inputs().tensors:
+            self.not_exported = "reads dialogues as texts whose length follows from their turns"
         self.copies, self.size, self.unknown = copy, size, spec.unknown
         self.embedding = TokenEmbedding(size, embedding_dim, padding_idx=spec.padding)
         self.encoder = LSTM(embedding_dim, n, bidirectional=True)
