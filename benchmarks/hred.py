@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
-from benchmarks.timing import options, paired, prepare, ratio, write
+from benchmarks.timing import over_batches, paired, ratio
 from zoo.data.dialogues.batch import DialogueBatch, DialogueSpec
 from zoo.layers.packing import Packing
 from zoo.models.hred import HRED
@@ -183,18 +183,5 @@ def measured(seed: int, rounds: int) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
-    """Measure on several batches, print and write the medians."""
-    arguments = options(__doc__ or "", rounds=5, threads=1, examples="dialogues")
-    environment = prepare(arguments.threads)
-    batches = []
-    for seed in range(arguments.batches):
-        batches.append(measured(seed, arguments.rounds))
-        print(batches[-1], flush=True)
-    middle = {key: statistics.median([batch[key][1] for batch in batches]) for key in RATIOS}
-    print(middle)
-    write("hred", {"environment": environment, "rounds": arguments.rounds, **middle, "batches": batches})
-
-
 if __name__ == "__main__":
-    main()
+    over_batches("hred", __doc__ or "", measured, RATIOS, rounds=5, threads=1, examples="dialogues")

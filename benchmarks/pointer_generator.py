@@ -22,7 +22,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from benchmarks.pointer_generator_straightforward import StraightforwardPointerGenerator
-from benchmarks.timing import options, paired, prepare, ratio, write
+from benchmarks.timing import over_batches, paired, ratio
 from zoo.data.copying.batch import CopyBatch, CopySpec
 from zoo.decoding import BeamSearch
 from zoo.models.pointer_generator import PointerGenerator
@@ -192,18 +192,5 @@ def measured(seed: int, rounds: int) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
-    """Measure on several batches, print and write the medians."""
-    arguments = options(__doc__ or "", rounds=9, threads=1, examples="sources")
-    environment = prepare(arguments.threads)
-    batches = []
-    for seed in range(arguments.batches):
-        batches.append(measured(seed, arguments.rounds))
-        print(batches[-1], flush=True)
-    middle = {key: statistics.median([batch[key][1] for batch in batches]) for key in RATIOS}
-    print(middle)
-    write("pointer_generator", {"environment": environment, "rounds": arguments.rounds, **middle, "batches": batches})
-
-
 if __name__ == "__main__":
-    main()
+    over_batches("pointer_generator", __doc__ or "", measured, RATIOS, rounds=9, threads=1, examples="sources")

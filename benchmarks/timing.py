@@ -6,7 +6,7 @@ import platform
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +71,21 @@ def write(name: str, result: dict[str, Any]) -> None:
     """`result` as benchmarks/results/<name>.json."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
+
+
+def over_batches(
+    name: str, description: str, measured: Callable[[int, int], dict[str, Any]], ratios: Iterable[str], **how: Any
+) -> None:
+    """Measure several batches, print and write to results/<name>.json each of them and the medians of the `ratios`.
+
+    `measured` takes the seed of a batch and the number of rounds, and returns the quartiles of each ratio by its name.
+    `description` and `how` are the arguments of `options`.
+    """
+    arguments = options(description, **how)
+    environment, batches = prepare(arguments.threads), list[dict[str, Any]]()
+    for seed in range(arguments.batches):
+        batches.append(measured(seed, arguments.rounds))
+        print(batches[-1], flush=True)
+    middle = {key: statistics.median([batch[key][1] for batch in batches]) for key in ratios}
+    print(middle)
+    write(name, {"environment": environment, "rounds": arguments.rounds, **middle, "batches": batches})

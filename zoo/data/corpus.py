@@ -84,7 +84,11 @@ class OwnFiles(_FileData):
         super().__init__(**rest)
         self.path = path
 
+    def open_sample(self) -> Any:
+        """The examples without a path. Raises ConfigError, unless a family has generated ones."""
+        raise ConfigError(f"data.path is empty; expected: {self.layout}")
+
     def open_source(self) -> Any:
         if not self.path:
-            raise ConfigError(f"data.path is empty; expected: {self.layout}")
+            return self.open_sample()
         return self._opened(self.path, "data.path", self.layout, f"expected: {self.layout}")

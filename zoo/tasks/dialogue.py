@@ -45,10 +45,12 @@ class Dialogue(DialoguePredictions, TextGeneration):
         written = [WORD.findall(text.lower()) for text in self.texts(batch, hypotheses)]
         for size in (1, 2):
             self.record(stage, f"distinct_{size}", written)
+        found: list[bool] = []
         for (reference,), words in zip(batch.target_texts, written, strict=True):
             wanted = entities(reference)
             right = (Counter(wanted) & Counter(words)).total()
-            self.record(stage, "entity_accuracy", [True] * right + [False] * (len(wanted) - right))
+            found += [True] * right + [False] * (len(wanted) - right)
+        self.record(stage, "entity_accuracy", found)
 
 
 def entities(text: str) -> list[str]:

@@ -62,12 +62,14 @@ class Summarization(SummarizationPredictions, TextGeneration):
         references = [[self._split(text) for text in several] for several in batch.target_texts]
         for kind in KINDS:
             self.record(stage, kind, written, references)
-        sources = zip(batch.extended.tolist(), batch.memory_length.tolist(), hypotheses, strict=True)
-        for source, length, best in sources:
-            tokens = [one for one in best.ids if one != self.spec.end]
-            for size in NOVELTY:
-                known = set(_ngrams(source[:length], size))
-                self.record(stage, f"novelty_{size}", [one not in known for one in _ngrams(tokens, size)])
+        sources = [
+            row[:length] for row, length in zip(batch.extended.tolist(), batch.memory_length.tolist(), strict=True)
+        ]
+        tokens = [[one for one in best.ids if one != self.spec.end] for best in hypotheses]
+        for size in NOVELTY:
+            known = [set(_ngrams(source, size)) for source in sources]
+            new = [one not in seen for row, seen in zip(tokens, known, strict=True) for one in _ngrams(row, size)]
+            self.record(stage, f"novelty_{size}", new)
 
     def _split(self, text: str) -> str:
         """A text with its sentences on lines of their own."""

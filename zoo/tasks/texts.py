@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -62,19 +62,21 @@ class TextGeneration(TextPredictions, Generation):
             _rows(*pair) for pair in ((batch.extended, batch.source_mask), (batch.copied, batch.target_mask))
         )
         facts = [[]] * len(targets) if batch.facts is None else _rows(batch.facts, batch.target_mask)
-        for source, target, far, best in zip(sources, targets, facts, hypotheses, strict=True):
+        found = defaultdict[str, list[Any]](list)
+        for source, target, far, best in zip(map(set, sources), targets, facts, hypotheses, strict=True):
             written = [one for one in best.ids if one != end]
-            unknown = [one for one in target if one >= size]
-            self.record(stage, "copy_accuracy", _found(unknown, written))
             stated = [(one, distance) for one, distance in zip(target, far, strict=False) if distance]
-            right = _found([one for one, _ in stated], written)
-            self.record(stage, "fact_accuracy", right)
-            distances = torch.tensor([min(distance, DISTANCES) for _, distance in stated], dtype=torch.long)
-            means = self.metrics_of(stage)["facts_by_distance"]
-            means.update(torch.tensor(right, device=self.device), distances.to(self.device))
-            self.record(stage, "copy_rate", [one in set(source) for one in written])
-            self.record(stage, "repetition", repeated(written))
-            self.record(stage, "length", torch.tensor([len(written)], dtype=torch.double))
+            found["copy_accuracy"] += _found([one for one in target if one >= size], written)
+            found["fact_accuracy"] += _found([one for one, _ in stated], written)
+            found["distance"] += [min(distance, DISTANCES) for _, distance in stated]
+            found["copy_rate"] += [one in source for one in written]
+            found["repetition"] += repeated(written)
+            found["length"].append(len(written))
+        for name in ("copy_accuracy", "fact_accuracy", "copy_rate", "repetition"):
+            self.record(stage, name, found[name])
+        self.record(stage, "length", torch.tensor(found["length"]))
+        right, distances = (torch.tensor(found[name], dtype=torch.long) for name in ("fact_accuracy", "distance"))
+        self.metrics_of(stage)["facts_by_distance"].update(right.to(self.device), distances.to(self.device))
 
     def texts(self, batch: CopyBatch, hypotheses: Sequence[Hypothesis]) -> list[str]:
         """The text of each hypothesis; an unknown word is written as the source has it."""

@@ -150,8 +150,8 @@ class View(ABC):
             raise ConfigError(f"{option}: this network has no attention; train one that has, such as {self.needs[1]}")
 
     def talks(self, predictor: Any, options: Namespace) -> bool:
-        """Answer the user turn by turn, if an option of the task asks for it. Return whether that was done, so that
-        there are no inputs to read."""
+        """Answer the user turn by turn, if an option of the task asks for it. Return whether it did: then `zoo predict`
+        reads no other inputs."""
         return False
 
     # Predictions

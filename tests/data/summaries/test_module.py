@@ -23,7 +23,7 @@ def rows(folder, *several, names=("train", "val", "test")):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"text": " \n", "summary": "a"}, "empty article: there is no text to summarise"),
+        ({"text": " \n", "summary": "a"}, "empty article: its text has no words"),
         ({"text": "one two", "summary": ["", " "]}, "no summary: the article has no summary"),
         ({"text": "one two", "summary": "one two three"}, "summary longer than its text: it has 3 words, the text 2"),
     ],

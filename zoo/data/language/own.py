@@ -43,8 +43,8 @@ class Text(OwnFiles, LanguageData):
         super().__init__(path=path or "", **rest)
         self.sample = SampleOptions.of(sample)
 
-    def open_source(self) -> Source:
-        return super().open_source() if self.path else sample(self.sample)
+    def open_sample(self) -> Source:
+        return sample(self.sample)
 
     def open_files(self, path: Path) -> Source | None:
         files = {"train": [path]} if path.is_file() else self._in_folder(path)

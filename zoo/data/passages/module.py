@@ -68,9 +68,7 @@ class Passages(OwnFiles, CopyData):
         super().__init__(path=path or "", **rest)
         self.sample = SampleOptions.of(sample)
 
-    def open_source(self) -> Source:
-        if self.path:
-            return super().open_source()
+    def open_sample(self) -> Source:
         source = sample_source(towns.generate, self.sample, self.nouns.examples)
         return replace(source, splits={name: partial(_written, read) for name, read in source.splits.items()})
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import sha1
 from pathlib import Path
-from typing import Unpack
 
 from zoo.data.readers import TABLES
 from zoo.data.rows import read_lines
@@ -25,7 +24,7 @@ from zoo.data.sources import (
     path_source,
     split_of,
 )
-from zoo.data.summaries.module import SummaryCorpus, SummaryCorpusArguments
+from zoo.data.summaries.module import SummaryCorpus
 from zoo.data.summaries.readers import (
     NOUN,
     first_with,
@@ -53,9 +52,6 @@ class CnnDailyMail(SummaryCorpus):
         "a folder with url_lists/all_train.txt, all_val.txt and all_test.txt and with the .story files in folders "
         "below it, or folders train, val and test of .story files, or train.bin, val.bin and test.bin"
     )
-
-    def __init__(self, **rest: Unpack[SummaryCorpusArguments]) -> None:
-        super().__init__(**rest)
 
     def open_hub(self) -> Source:
         return hub_source(HUB, HUB_SPLITS, COLUMNS, partial(read_record, columns=COLUMNS), NOUN, name=HUB_NAME)

@@ -65,7 +65,7 @@ class SummaryData(Vectored, CopyData):
         if article.name and (before := self._names.setdefault(article.name, article.place)) != article.place:
             return "duplicate identifier", f"{article.name!r} is also that of {before}"
         if not text:
-            return "empty article", "there is no text to summarise"
+            return "empty article", "its text has no words"
         if not summaries:
             return "no summary", "the article has no summary"
         words, most = sum(len(one.split()) for one in text), max(len(one.split()) for one in summaries)
@@ -89,6 +89,10 @@ class SummaryCorpusArguments(SummaryArguments, total=False):
 
 class SummaryCorpus(Corpus, SummaryData):
     """Articles of the sample, the hub or official files."""
+
+    def __init__(self, **rest: Unpack[SummaryCorpusArguments]) -> None:
+        """As in `Corpus` and `SummaryData`."""
+        super().__init__(**rest)
 
     def open_sample(self) -> Source:
         return sample_articles(self.sample)

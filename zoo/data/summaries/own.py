@@ -46,9 +46,8 @@ class Summaries(OwnFiles, SummaryData):
         self.columns = text_column, summary_column
         self.sample = SampleOptions.of(sample)
 
-    def open_source(self) -> Source:
-        source: Source = super().open_source() if self.path else sample_articles(self.sample)
-        return source
+    def open_sample(self) -> Source:
+        return sample_articles(self.sample)
 
     def open_files(self, path: Path) -> Source | None:
         files = find_splits(path, TABLES) if path.is_dir() else {"train": [path]} if is_table(path) else {}

@@ -8,11 +8,10 @@ that is most similar to it.
 
 from functools import partial
 from pathlib import Path
-from typing import Unpack
 
 from zoo.data.readers import TABLES
 from zoo.data.sources import HUB_SPLITS, Source, file_source, find_splits, hub_source
-from zoo.data.summaries.module import SummaryCorpus, SummaryCorpusArguments
+from zoo.data.summaries.module import SummaryCorpus
 from zoo.data.summaries.readers import NOUN, first_with, read_record, read_table
 
 HUB, HUB_NAME, HUB_REVISION = "allenai/scitldr", "Abstract", "refs/convert/parquet"
@@ -27,9 +26,6 @@ class SciTLDR(SummaryCorpus):
 
     name = "scitldr"
     layout = "the folder SciTLDR-A with train.jsonl, dev.jsonl and test.jsonl"
-
-    def __init__(self, **rest: Unpack[SummaryCorpusArguments]) -> None:
-        super().__init__(**rest)
 
     def open_hub(self) -> Source:
         read = partial(read_record, columns=COLUMNS)

@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Unpack
 
 from zoo.data.readers import TABLES
 from zoo.data.rows import reading
@@ -22,7 +21,7 @@ from zoo.data.sources import (
     identity,
     path_source,
 )
-from zoo.data.summaries.module import SummaryCorpus, SummaryCorpusArguments
+from zoo.data.summaries.module import SummaryCorpus
 from zoo.data.summaries.readers import (
     NOUN,
     ReadFile,
@@ -52,9 +51,6 @@ class XSum(SummaryCorpus):
         f"a folder with {SPLIT_FILE} and bbc-summary-data/*.summary, xsum-extracts-from-downloads/*.data, or "
         "xsum-preprocessed/document/*.document and xsum-preprocessed/summary/*.summary"
     )
-
-    def __init__(self, **rest: Unpack[SummaryCorpusArguments]) -> None:
-        super().__init__(**rest)
 
     def open_hub(self) -> Source:
         read = partial(read_record, columns=COLUMNS)
