@@ -15,6 +15,7 @@ from rich.progress import TextColumn
 
 from tests.run.programs import TINY, launch
 from zoo.callbacks import Progress
+from zoo.callbacks.progress import in_a_line
 
 METRICS = {"train/loss": 0.123, "val/loss": 12.345, "val/accuracy": 0.987, "val/free_running_perplexity": 1234.5}
 
@@ -43,6 +44,11 @@ def test_a_log_file_has_a_line_an_epoch_and_no_bars(tmp_path, capfd, cache_dir):
     lines = [line for line in (tmp_path / "run/train.log").read_text().splitlines() if "epoch" in line]
     assert ["epoch 1, step 4" in lines[0], "epoch 2, step 8" in lines[1], len(lines)] == [True, True, 2]
     assert "train/loss" in lines[0] and "val/accuracy" in lines[0]
+
+
+def test_a_metric_that_the_data_do_not_define_is_not_in_the_line_of_an_epoch():
+    assert in_a_line(METRICS | {"val/copy_accuracy": torch.tensor(torch.nan)}) == in_a_line(METRICS)
+    assert in_a_line({"val/loss": torch.tensor(1.5)}) == "val/loss 1.5"
 
 
 def test_the_learning_rate_of_every_step_is_in_metrics_csv(tmp_path):

@@ -5,6 +5,8 @@ import logging
 import shutil
 import sys
 import time
+from collections.abc import Mapping
+from math import isnan
 from typing import Any
 
 from lightning import Callback, Trainer
@@ -79,8 +81,7 @@ class Progress(RichProgressBar):
         metrics: dict[str, Any] = trainer.progress_bar_metrics
         super().on_train_epoch_end(trainer, pl_module)
         if self.is_disabled and trainer.is_global_zero:
-            shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
-            log.info("epoch %d, step %d: %s", trainer.current_epoch + 1, trainer.global_step, shown)
+            log.info("epoch %d, step %d: %s", trainer.current_epoch + 1, trainer.global_step, in_a_line(metrics))
 
 
 class LearningRate(Callback):
@@ -114,3 +115,8 @@ class StepMetrics(Callback):
         for number, norm in pl_module.gradient_norms.items():
             name = "train/gradient_norm" + (f"_{number}" if len(trainer.optimizers) > 1 else "")
             pl_module.log(name, norm, on_step=True, on_epoch=False, batch_size=1)
+
+
+def in_a_line(metrics: Mapping[str, Any]) -> str:
+    """The metrics that the data define, in a line."""
+    return ", ".join(f"{name} {value:.4g}" for name, value in metrics.items() if not isnan(value))
