@@ -46,7 +46,7 @@ def task(**options):
 
 def batch(made, rows=ROWS):
     one = made.encoder.encode(rows)
-    object.__setattr__(one, "facts", FACTS[: len(rows)])
+    object.__setattr__(one, "facts", FACTS if rows is ROWS else None)
     return one
 
 
@@ -64,6 +64,14 @@ def test_copies_and_facts_of_what_was_written(monkeypatch):
     assert found["test/copy_rate"].compute().item() == pytest.approx(6 / 7)  # all but the first blue
     assert found["test/length"].compute().item() == pytest.approx(3.5)
     assert abba == SIZE + 1
+
+
+def test_a_word_that_is_wanted_twice_has_to_be_written_twice(monkeypatch):
+    made = task()
+    found = logged(made, monkeypatch)
+    one = batch(made, [{"source_texts": ["Zork met Zork"], "target_texts": ["Zork met Zork"]}])
+    made.score_written("test", one, [Hypothesis((SIZE, met, END), 0.0, 0.0, True)])
+    assert found["test/copy_accuracy"].compute().item() == 0.5
 
 
 def test_the_loss_of_facts_is_that_of_their_tokens(monkeypatch):
