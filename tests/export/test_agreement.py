@@ -17,7 +17,7 @@ from zoo.export.folder import TOLERANCE, difference, samples
 from zoo.export.graphs import check_exportable, graphs_of
 from zoo.export.targets import TARGETS
 
-LAYERS = ("layers", "num_layers", "encoder_layers", "decoder_layers", "hops", "process_steps")
+LAYERS = ("layers", "num_layers", "encoder_layers", "decoder_layers", "hops", "steps", "process_steps")
 
 
 def shallow(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -74,9 +74,8 @@ def test_a_network_agrees_with_onnxruntime_or_says_why_it_cannot(model: Any, fam
 RUN = """
 import sys, torch
 module = torch.export.load(sys.argv[1]).module()
-tensors = torch.load(sys.argv[2])
 with torch.no_grad():
-    torch.save(module(**tensors), sys.argv[3])
+    torch.save([module(**tensors) for tensors in torch.load(sys.argv[2])], sys.argv[3])
 assert not any(name.split(".")[0] == "zoo" for name in sys.modules)
 """
 
@@ -88,10 +87,10 @@ def test_torch_runs_a_file_without_this_package(name: str, task: str, tmp_path: 
     network = MODELS[name].cls(family.spec, **shallow(MODELS[name].arguments))
     (graph,) = graphs_of(network, family.spec.inputs())
     TARGETS["torch"].write(graph, tmp_path / "network.pt2")
-    for rows in (1, 4):
-        batch = family.part(family.without_targets(family.batch(2)), range(rows))
-        torch.save(given(family, batch), tmp_path / "in.pt")
-        names = [tmp_path / name for name in ("network.pt2", "in.pt", "out.pt")]
-        subprocess.run([sys.executable, "-I", "-c", RUN, *map(str, names)], check=True, cwd=tmp_path)
-        found = torch.load(tmp_path / "out.pt")
-        assert difference(graph, lambda tensors, found=found: found, given(family, batch)) <= TOLERANCE
+    batches = [family.part(family.without_targets(family.batch(2)), range(rows)) for rows in (1, 4)]
+    inputs = [given(family, batch) for batch in batches]
+    torch.save(inputs, tmp_path / "in.pt")
+    names = [tmp_path / name for name in ("network.pt2", "in.pt", "out.pt")]
+    subprocess.run([sys.executable, "-I", "-c", RUN, *map(str, names)], check=True, cwd=tmp_path)
+    for tensors, found in zip(inputs, torch.load(tmp_path / "out.pt"), strict=True):
+        assert difference(graph, lambda _, found=found: found, tensors) <= TOLERANCE
