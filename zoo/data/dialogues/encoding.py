@@ -147,7 +147,7 @@ class DialogueEncoder(CopyEncoder):
         return pa.int64() if name in ("first", "turns", "longest_reply") else CopyEncoder._kind(name)
 
     def _mark(self, speaker: str) -> list[str]:
-        """The words that name the speaker of a turn. Subwords have no word of their own for him."""
+        """The words that name the speaker of a turn. Subwords have no word for a speaker."""
         if not speaker:
             return []
         return self.target_tokenizer.split(f"{speaker}:").forms if self.text_options.subwords else [f"<{speaker}>"]
