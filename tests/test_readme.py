@@ -111,8 +111,8 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert "pip install -e '.[test]'" in commands
     assert re.search(r"^.*pip install .*-e '\.\[test\]'$", script, re.MULTILINE)
     assert last.startswith("pytest ") and last in commands, "the last command is the README's"
-    steps = r"^ruff check \.\nruff format --check \.\nmypy zoo\nmkdocs build .*--strict.*\npytest"
-    assert re.search(steps, script, re.MULTILINE)
+    checks = r"^ruff check \.\nruff format --check \.\nmkdocs build .*--strict.* &.*\nsite=\$!\nmypy zoo\n"
+    assert re.search(rf"{checks}wait \"\$site\"\npytest", script, re.MULTILINE), "each step can fail the whole"
 
 
 def links(page: Path) -> list[Path]:

@@ -181,7 +181,7 @@ model.encoder.weights=null -> @: expected text, found null
 []
 model=ntm data=copy_bits model.memory_size=1000000000 -> @: the network has 22,000,058,954
 model=as_reader data=cbt model.hidden_dim=10000000000 -> 000 parameters, which take more than 9,223,372
-model=phrase_lstm data=sst model.layers=1000000 -> @: the network has more than
+model=phrase_lstm data=sst model.layers=1000000 model.hidden_dim=3000 -> model.layers=1000000: the network has more than
 model=memn2n data=babi model.embedding_dim=100000000 -> has 23,300,000,000 parameters, which take 186 GB
 model=tree_lstm data=sst data.sample.train=100000000000 -> generated examples take at least 25.0 TB
 model=show_attend_tell data=scenes objective=reinforce_tour -> objective.reward: TourLength is for pointing
