@@ -9,6 +9,7 @@ import jupytext
 import nbclient
 import nbformat
 import pytest
+from jupyter_client import KernelManager
 
 from notebooks.build import add_colab, for_colab, is_for_colab
 
@@ -24,17 +25,31 @@ def test_there_are_notebooks():
     assert SOURCES
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_runs_from_top_to_bottom(source, tmp_path, monkeypatch):
-    kernel = tmp_path / "jupyter/kernels/python3"
-    kernel.mkdir(parents=True)
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A kernel for all notebooks: importing what they need takes longer than most of them."""
+    folder = tmp_path_factory.mktemp("kernel")
+    described = folder / "jupyter/kernels/python3"
+    described.mkdir(parents=True)
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (kernel / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "Python 3", "language": "python"}))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    monkeypatch.setenv("ZOO_NOTEBOOKS", "small")
+    described.joinpath("kernel.json").write_text(
+        json.dumps({"argv": command, "display_name": "Python 3", "language": "python"})
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(folder / "jupyter"))
+        patch.setenv("ZOO_NOTEBOOKS", "small")
+        manager = KernelManager(kernel_name="python3")
+        manager.start_kernel(cwd=folder)
+        yield manager
+        manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_runs_from_top_to_bottom(source, kernel, tmp_path):
     notebook = jupytext.read(source)
-    notebook.cells = [*for_colab(source.stem, "owner/zoo"), *notebook.cells]  # outside Colab they do nothing
-    nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    start = nbformat.v4.new_code_cell(f"%reset -f\n%cd -q {tmp_path}")  # no name of the notebook before
+    notebook.cells = [start, *for_colab(source.stem, "owner/zoo"), *notebook.cells]  # outside Colab they do nothing
+    nbclient.NotebookClient(notebook, km=kernel, timeout=240).execute()
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
