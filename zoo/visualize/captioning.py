@@ -4,9 +4,8 @@ import io
 import shlex
 from argparse import Namespace
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +13,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from zoo.data.images.files import SUFFIXES
-from zoo.data.rows import visible
 from zoo.errors import DataError
 from zoo.predicting.captioning import CaptionPrediction, ExaminedCaption
 from zoo.printable import shown
 from zoo.visualize.blocks import Block, Head, ranking
 from zoo.visualize.drawing import TINY, Drawing, Key, Raster
+from zoo.visualize.files import FileView
 from zoo.visualize.letters import Letters
 from zoo.visualize.renderers import figure, page
-from zoo.visualize.view import AttentionMap, Field, View, ranked
+from zoo.visualize.view import AttentionMap, Field, ranked
 
 MAPS = Key(
     "",
@@ -42,27 +41,19 @@ BROADEST, MOST_WORDS = 960, 40  # The width of a row of maps in a picture, and t
 SHARPEST, WORD = 320, 12  # Pixels of the longer side of a map in a picture, and the size of its word
 
 
-class CaptioningView(View):
+class CaptioningView(FileView):
     """Images with their captions."""
 
-    noun, typed = "image", "image.jpg"
+    noun, article, typed = "image", "an", "image.jpg"
     columns = ("image", "caption", "log-probability")
     truth = "captions"
     title = "What the network attended to"
     needs = ("source", "model=show_attend_tell")
     searches = ("beam", "nbest")
 
-    def read_word(self, word: str) -> list[Any | None]:
-        """Return the path of an image, or those of all images in a folder, sorted by name."""
-        path = Path(word)
-        if not path.is_dir():
-            return [_image(path, "the path of an image, or of a folder of images")]
-        if found := [inside for inside in visible(path) if inside.suffix.lower() in SUFFIXES and inside.is_file()]:
-            return [*found]
-        raise DataError(f"{path}: no image in this folder; expected files that end in {', '.join(sorted(SUFFIXES))}")
-
-    def parse(self, line: str) -> Path:
-        return _image(Path(line.strip()), "the path of an image")
+    @property
+    def suffixes(self) -> Collection[str]:
+        return SUFFIXES
 
     def form(self) -> tuple[Field, ...]:
         return (Field("image", kind="image"),)
@@ -92,9 +83,8 @@ class CaptioningView(View):
     def try_it(self, data: Any) -> str:
         """Return the path of an image of the data, where it is a file."""
         names = [str(example.get("image")) for example in data.describe().get("examples", ())]
-        folder = Path(str(getattr(data, "path", None) or getattr(data, "source", "")))
-        found = [path for name in names for path in (Path(name), folder / name) if path.is_file()]
-        return shlex.quote(str(found[0])) if found else self.typed
+        found = self.example_file(data, names)
+        return shlex.quote(str(found)) if found else self.typed
 
     def blocks(self, prediction: CaptionPrediction, examined: ExaminedCaption | None = None) -> list[Block]:
         best, picture = prediction.best, prediction.picture
@@ -124,13 +114,6 @@ class CaptioningView(View):
         cells = [f"{row + 1}, {column + 1}" for row in range(down) for column in range(across)]
         words = [*prediction.best.words, *["(end)"] * best.finished]
         return [AttentionMap("words and cells of the image (row, column)", found["source"], words, cells)]
-
-
-def _image(path: Path, expected: str) -> Path:
-    """Return the path of an image; raises DataError if it is not a file."""
-    if not path.is_file():
-        raise DataError(f"{path}: {'a folder' if path.is_dir() else 'no such file'}; expected {expected}")
-    return path
 
 
 # Maps

@@ -38,8 +38,8 @@ class Field(NamedTuple):
 
     label: str
     lines: int = 1  # The height of a field for text
-    kind: Literal["text", "image", "points"] = "text"
-    """`image` gives the path of a file; `points` gives text, and has a square to click points into."""
+    kind: Literal["text", "image", "sound", "points"] = "text"
+    """`image` and `sound` give the path of a file; `points` gives text, and has a square to click points into."""
 
 
 class AttentionMap(NamedTuple):
