@@ -121,7 +121,8 @@ class LAS(WritingNetwork):
     def _listen(self, batch: AudioBatch) -> tuple[Tensor, Packing]:
         """h (M, D), packed, and its packing of (B, U)."""
         packing = batch.frame_packing
-        h, _ = self.listener[0](packing.pack(batch.frames), packing)
+        x = packing.pack(batch.frames).to(self.vocabulary.weight.dtype)
+        h, _ = self.listener[0](x, packing)
         for layer in list(self.listener)[1:]:
             pairs, packing = joined(self.dropout(h), packing)
             h, _ = layer(pairs, packing)
