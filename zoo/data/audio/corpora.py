@@ -4,7 +4,7 @@ LibriSpeech: Panayotov, Chen, Povey and Khudanpur 2015, https://doi.org/10.1109/
 kHz, 960 hours for training in three subsets, and about five hours each of clean and of other speech to validate and to
 test.
 
-AN4: the alphanumeric database of Carnegie Mellon University, 1991, https://doi.org/10.21437/ICSLP.1990-340: spelled
+AN4: the alphanumeric database of Carnegie Mellon University, 1991, http://www.speech.cs.cmu.edu/databases/an4: spelled
 names and addresses at 16 kHz, 948 sounds for training and 130 for the test.
 
 Speech Commands: Warden 2018, https://arxiv.org/abs/1804.03209: one of 35 words a second at 16 kHz, in the split of its
