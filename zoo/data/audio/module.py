@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -18,11 +18,14 @@ from zoo.data.audio.encoding import AudioEncoder
 from zoo.data.audio.options import AugmentOptions, SpectrogramOptions, TranscriptOptions
 from zoo.data.audio.sounds import Border, EpochOrder, SoundRow, SoundSplit, SoundStore, checked, sounds_of
 from zoo.data.audio.spectrogram import filters
+from zoo.data.corpus import Corpus
+from zoo.data.options import SampleOptions
 from zoo.data.order import POOL, Nouns, Order
 from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, histogram, numbers_of
 from zoo.data.table_data import TableArguments, TableData
 from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.tokenization import find
 
 PREPARED = ("rate", "hop", "max_seconds")
 """The keys of the spectrogram that decide what is stored. The others act when a batch is made."""
@@ -105,7 +108,7 @@ class AudioData(TableData):
             else:
                 stored = self._store.add(row, sum(counts))
                 frames = {"frames": 1 + sum(counts) // hop, "name": row.name, "transcript": text}
-                borders = row.borders if row.borders is not None else _borders(row.words, counts, rate)
+                borders = _borders(row, counts, rate)
                 yield {**stored, **frames, **({} if borders is None else _columns(borders))}
 
     def left_out(self, train: datasets.Dataset, lengths: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
@@ -163,18 +166,32 @@ class AudioData(TableData):
         ]
 
 
-def _borders(words: Sequence[str], counts: Sequence[int], rate: int) -> list[Border] | None:
-    """The borders of words that have a file each, of so many samples, in a transcript that joins them by blanks."""
-    if not words:
-        return None
-    letters = list(accumulate((len(word) + 1 for word in words), initial=0))
+def _borders(row: SoundRow, counts: Sequence[int], rate: int) -> Sequence[Border] | None:
+    """The borders of a row, or those of its words, which have a file each, of so many samples."""
+    if row.borders is not None or not row.words:
+        return row.borders
     seconds = [count / rate for count in accumulate(counts, initial=0)]
-    return [
-        Border(letters[number], letters[number] + len(word), seconds[number], seconds[number + 1])
-        for number, word in enumerate(words)
-    ]
+    spans = zip(find(row.text, row.words), pairwise(seconds), strict=True)
+    return [Border(*letters, *times) for letters, times in spans]
 
 
 def _columns(borders: Sequence[Border]) -> dict[str, Any]:
     letters = chain.from_iterable((one.first, one.last) for one in borders)
     return {"letters": list(letters), "times": list(chain.from_iterable((one.begin, one.end) for one in borders))}
+
+
+class SoundCorpusArguments(AudioArguments, total=False):
+    """The arguments of every corpus of sounds."""
+
+    source: str | None
+    sample: Mapping[str, Any] | SampleOptions | None
+
+
+class SoundCorpus(Corpus, AudioData):
+    """Sounds of the sample, which are tones, or of official files."""
+
+    on_hub = False
+
+    def __init__(self, **rest: Unpack[SoundCorpusArguments]) -> None:
+        """As in `Corpus` and `AudioData`."""
+        super().__init__(**rest)

@@ -56,7 +56,7 @@ class SoundRow(NamedTuple):
     place: str
     """File and line, for messages."""
     words: tuple[str, ...] = ()
-    """The transcript in the parts that the files of `sound` have; their borders are then known."""
+    """The words of the transcript that are in each file of `sound`; their borders are then known."""
     borders: tuple[Border, ...] | None = None
     """The borders of a generated sound."""
 
