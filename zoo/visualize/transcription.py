@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from zoo.data.audio.decoding import SUFFIXES
 from zoo.predicting.transcription import ExaminedTranscription, Transcript, TranscriptionPrediction
 from zoo.printable import shown
 from zoo.visualize.blocks import Block, Head, ranking
@@ -50,6 +49,8 @@ class TranscriptionView(FileView):
 
     @property
     def suffixes(self) -> Collection[str]:
+        from zoo.data.audio.own import SUFFIXES  # late, since it needs the library `datasets`
+
         return SUFFIXES
 
     def form(self) -> tuple[Field, ...]:
