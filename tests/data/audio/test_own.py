@@ -25,9 +25,15 @@ def found(data):
 
 def test_a_table_with_and_without_splits(tmp_path, cache_dir):
     files(tmp_path / "wav")
-    rows = [(f"wav/{name}", name[0], split) for name, split in zip(NAMES, ("train", "training", "dev", "test"), strict=True)]
+    rows = [
+        (f"wav/{name}", name[0], split) for name, split in zip(NAMES, ("train", "training", "dev", "test"), strict=True)
+    ]
     path = table(tmp_path / "all.csv", rows, ("file", "text", "Split"))
-    expected = {"train": [("wav/a.wav", "a"), ("wav/b.flac", "b")], "val": [("wav/c.ogg", "c")], "test": [("wav/d.mp3", "d")]}
+    expected = {
+        "train": [("wav/a.wav", "a"), ("wav/b.flac", "b")],
+        "val": [("wav/c.ogg", "c")],
+        "test": [("wav/d.mp3", "d")],
+    }
     for where in (path, str(tmp_path)):
         assert found(OwnSounds(path=where)) == expected
     data = prepared(OwnSounds(path=path, spectrogram={"rate": 8000}))
@@ -73,7 +79,9 @@ def test_texts_beside_sounds(tmp_path):
     ],
 )
 def test_rows_that_do_not_fit(tmp_path, row, problem):
-    path = table(files(tmp_path) / "all.csv", [("a.wav", "x", "train"), ("b.flac", "x", "test"), row], ("file", "text", "split"))
+    path = table(
+        files(tmp_path) / "all.csv", [("a.wav", "x", "train"), ("b.flac", "x", "test"), row], ("file", "text", "split")
+    )
     data = OwnSounds(path=path, loader={"on_bad_row": "skip"})
     with pytest.raises(DataError, match=rf"all.csv, line 4: {problem}"):
         list(data.open_source().splits["train"](BadRows()))

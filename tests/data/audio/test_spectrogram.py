@@ -57,7 +57,7 @@ def test_a_band_without_a_frequency_is_refused():
     [
         ({"fmax": 9000}, "fmax"),
         ({"fmin": 8000}, "fmin"),
-        ({"window": 0.1}, "window"),
+        ({"window": 0.05}, "window"),
         ({"hop": 0.01}, "hop"),
         ({"scale": "bark"}, "scale"),
         ({"rate": 0}, "rate"),
@@ -82,9 +82,7 @@ def test_a_frame_is_the_sum_written_out(frame):
     samples = sound().double().numpy()
     around = np.concatenate([np.zeros(100), samples, np.zeros(100)])[80 * frame : 80 * frame + 200]
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(200) / 200)
-    power = [
-        abs(sum(around * window * np.exp(-2j * np.pi * k * np.arange(200) / 256))) ** 2 for k in range(129)
-    ]
+    power = [abs(sum(around * window * np.exp(-2j * np.pi * k * np.arange(200) / 256))) ** 2 for k in range(129)]
     expected = np.log(np.maximum(filters(options).double().numpy() @ power, 1e-10))
     assert log_mel(sound(), options)[frame].numpy() == pytest.approx(expected, abs=1e-3)
 

@@ -70,15 +70,17 @@ def test_batches_know_the_borders_and_the_diagonal_often_points_beside_them(cach
         for b, number in enumerate(batch.index.tolist()):
             length, frames = int(batch.target_mask[b].sum()) - 1, int(batch.frame_mask[b].sum())
             one, about = made[number], batch.about[b]
-            assert about.spans == pytest.approx(one.times) and about.sound.samples.tolist() == one.samples.tolist()
-            assert about.text == data.encoder.text(batch.target[b]) == "".join("abcdefghijklmnop"[s] for s in one.symbols)
+            assert about.spans == tuple(one.times) and about.sound.samples.tolist() == one.samples.tolist()
+            assert (
+                about.text == data.encoder.text(batch.target[b]) == "".join("abcdefghijklmnop"[s] for s in one.symbols)
+            )
             assert frames == 1 + len(one.samples) // 80
             for t, (begin, end) in enumerate(one.times):
                 heard = batch.alignment[b, t].nonzero()[:, 0]
                 assert heard.tolist() == [j for j in range(frames) if begin - 1e-6 <= j * 0.01 < end - 1e-6]
                 right.append(bool(batch.alignment[b, t, int((t + 0.5) / length * frames)]))
             assert not batch.alignment[b, length:].any()
-    assert 0.5 < np.mean(right) < 0.7
+    assert 0.4 < np.mean(right) < 0.55
 
 
 @pytest.mark.parametrize(("options", "key"), [({"symbols": 27}, "symbols"), ({"shortest": 9, "longest": 8}, "longest")])

@@ -41,7 +41,7 @@ class AudioSpec(Spec):
         return Inputs(AudioBatch, given, {"begin": self.begin})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sound:
     """A sound of one channel, as it is shown and played beside a prediction."""
 
@@ -83,9 +83,7 @@ class AudioBatch(WritingBatch):
     frame_mask: Tensor
     """(B, S) True at frames; a prefix of each row."""
     _: KW_ONLY
-    index: Tensor = derived(
-        lambda batch: torch.arange(batch.frames.shape[0], device=batch.frames.device), sliced=True
-    )
+    index: Tensor = derived(lambda batch: torch.arange(batch.frames.shape[0], device=batch.frames.device), sliced=True)
     """(B,) number of each sound in its split."""
     alignment: Tensor | None = None
     """(B, T, S) True at the frames in which a token is heard; only for evaluation, where the borders are known. The end

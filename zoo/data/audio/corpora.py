@@ -76,8 +76,8 @@ class LibriSpeech(_Lettered):
         for split in SPLITS:
             for name in getattr(self.subsets, split):
                 if name not in there:
-                    found = f"{root}: found {', '.join(there)}{or_nearest(name, there)}"
-                    raise DataError(f"{found}; data.subsets.{split} expects {name}; [] draws a split from the training")
+                    expected = f"data.subsets.{split} expects {name}; [] draws a split from the training sounds"
+                    raise DataError(f"{root}: found {', '.join(there)}; {expected}")
                 lists = sorted((root / name).glob("*/*/*.trans.txt"))
                 chapters.setdefault(split, []).extend(file.parent for file in lists)
         splits = {split: partial(_books, root, some) for split, some in chapters.items()}

@@ -89,6 +89,8 @@ def _read_file(path: Path, options: SpectrogramOptions) -> tuple[Samples, int]:
     size = path.stat().st_size
     if not path.is_file():
         raise UnusableSound("not a sound", f"found a {'folder' if path.is_dir() else 'pipe or a device'}")
+    if path.suffix.lower() == ".raw":
+        raise UnusableSound("not a sound", f"a .raw file does not say its rate; expected {FORMATS}")
     try:
         with soundfile.SoundFile(path) as file:
             _check_length(file.frames, file.samplerate, options)

@@ -132,9 +132,7 @@ class AudioEncoder(WritingEncoder):
         )
 
 
-def spans_of(
-    tokens: Sequence[tuple[int, int]], letters: Sequence[int], times: Sequence[float]
-) -> list[float]:
+def spans_of(tokens: Sequence[tuple[int, int]], letters: Sequence[int], times: Sequence[float]) -> list[float]:
     """The begin and the end of each token in seconds, in sequence, NaN where it is not heard. `tokens` are their
     letters; `letters` and `times` are the borders, in sequence."""
     found = np.full((len(tokens), 2), np.nan)

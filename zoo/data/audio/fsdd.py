@@ -54,7 +54,9 @@ class Fsdd(SoundCorpus):
     test, a share of each digit of each speaker."""
 
     name = "fsdd"
-    layout = "the folder with recordings/0_george_0.wav and so on (https://github.com/Jakobovski/free-spoken-digit-dataset)"
+    layout = (
+        "the folder with recordings/0_george_0.wav and so on (https://github.com/Jakobovski/free-spoken-digit-dataset)"
+    )
 
     def __init__(
         self,
@@ -110,17 +112,19 @@ class Fsdd(SoundCorpus):
         }
         read = self._alone if self.join is None else self._strings
         noun = "recordings" if self.join is None else "strings of recordings"
-        return path_source(path, noun, {split: partial(read, folder, split, parts[split]) for split in SPLITS}, **identity)
+        return path_source(
+            path, noun, {split: partial(read, folder, split, parts[split]) for split in SPLITS}, **identity
+        )
 
-    def _divided(self, folder: Path, found: list[Recording]) -> dict[str, list[Recording]]:
+    def _divided(self, folder: Path, every: list[Recording]) -> dict[str, list[Recording]]:
         """The recordings of each split."""
-        speakers = sorted({one.speaker for one in found})
+        speakers = sorted({one.speaker for one in every})
         if self.held_out is not None and self.held_out not in speakers:
-            some = f"expected one of {', '.join(speakers)}, found {self.held_out!r}{or_nearest(self.held_out, speakers)}"
-            raise ConfigError(f"data.held_out: {some}")
+            found = f"found {self.held_out!r}{or_nearest(self.held_out, speakers)}"
+            raise ConfigError(f"data.held_out: expected one of {', '.join(speakers)}, {found}")
         parts: dict[str, list[Recording]] = {split: [] for split in SPLITS}
         groups: dict[tuple[str, int], list[Recording]] = {}
-        for one in found:
+        for one in every:
             if one.speaker == self.held_out or (self.held_out is None and one.index in TEST):
                 parts["test"].append(one)
             else:
@@ -131,7 +135,7 @@ class Fsdd(SoundCorpus):
             for number, one in enumerate(group):
                 parts["val" if number in chosen else "train"].append(one)
         if missing := [split for split, some in parts.items() if not some]:
-            raise DataError(f"{folder}: found {len(found):,} recordings, and none of them is for {missing[0]}")
+            raise DataError(f"{folder}: found {len(every):,} recordings, and none of them is for {missing[0]}")
         return parts
 
     def _alone(self, folder: Path, split: str, found: list[Recording], bad: BadRows) -> Iterator[SoundRow]:

@@ -22,7 +22,8 @@ from zoo.values import hold, refusal
 
 Symbols = Annotated[int, Ge(2), Le(min(MOST_SYMBOLS, len(ascii_lowercase)))]
 LENGTHS = (6, 16)
-LETTERS = tuple(ascii_lowercase[:16])
+SYMBOLS = 16
+LETTERS = tuple(ascii_lowercase[:SYMBOLS])
 
 
 class ToneStrings(AudioData):
@@ -33,7 +34,7 @@ class ToneStrings(AudioData):
     def __init__(
         self,
         *,
-        symbols: Symbols = len(LETTERS),
+        symbols: Symbols = SYMBOLS,
         shortest: Count = LENGTHS[0],
         longest: Count = LENGTHS[1],
         sample: Mapping[str, Any] | SampleOptions | None = None,
@@ -61,9 +62,7 @@ def tone_source(
 ) -> Source:
     """Strings of tones at a rate. Symbol i is written as `words[i]`; words of several letters are joined by blanks."""
     least, most = lengths
-    source = sample_source(
-        tones.generate, options, "sounds", rate=rate, symbols=len(words), least=least, most=most
-    )
+    source = sample_source(tones.generate, options, "sounds", rate=rate, symbols=len(words), least=least, most=most)
     blank = " " if any(len(word) > 1 for word in words) else ""
     identity = {**source.identity, "words": list(words)}
 

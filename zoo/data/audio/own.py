@@ -1,6 +1,6 @@
 """Sounds with transcripts of your own: a table of files, or files of text beside those of sound: `data=audio`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from zoo.errors import DataError, or_nearest
 
 ColumnName = Annotated[str, Field(pattern=r"\S", description="the name of a column")]
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".sph")
+NOUN = "sounds"
 LAYOUT = (
     f"a table ({', '.join(TABLES)}) with a column of sound files and one of transcripts, or its folder, or a folder "
     "with NAME.wav (.flac, .ogg, .mp3, ...) and NAME.txt of each sound, perhaps in folders called train, test and val"
@@ -81,20 +82,36 @@ class OwnSounds(OwnFiles, AudioData):
         split = self._split_column(texts[0]) if len(texts) == 1 else None
         if split is not None:
             columns = (*columns, split)
-            given = (_split(value) for _, value in read_columns(texts[0], (split,), HINT, self.bad_rows()))
-            named = {one for one in given if one}
+        ignored, files, named = _Ignored(encoding=self.loader.encoding), set[Path](), set[str | None]()
+        for table in texts:
+            for _, name, _, *given in read_columns(table, columns, HINT, ignored):
+                files.add(table.parent / str(name or ""))
+                named.update(map(_split, given))
+        if split is not None:
             if "train" not in named:
                 raise DataError(f"{texts[0]}: no row has train in column {split!r}; expected at least one")
             splits = [one for one in SPLITS if one in named]
-        folders = sorted({table.parent for table in texts})
-        facts = {"tables": [identity(one) for one in texts], "columns": columns, "splits": {k: list(map(str, v)) for k, v in tables.items()}}
+        facts = {"columns": columns, "tables": {one: [*map(identity, some)] for one, some in tables.items()}}
         read = ReadOnce(partial(_rows, tables, columns)).splits(splits)
-        return path_source(path, "sounds", read, **facts, folders=[folder_identity(one, "") for one in folders])
+        return path_source(path, NOUN, read, **facts, sounds=_identities(files))
 
     def _split_column(self, table: Path) -> str | None:
         """The name of the column of splits, if there is one."""
         names = columns_of(table, self.loader.encoding)
         return self.columns.split or next((name for name in names if name.lower() == "split"), None)
+
+
+class _Ignored(BadRows):
+    """Ignores bad rows, which a second reading of the same table reports."""
+
+    def __call__(self, place: str, problem: str, detail: str = "") -> None:
+        return
+
+
+def _identities(files: Iterable[Path]) -> list[list[Any]]:
+    """Short values that show whether some files, or others of their kinds beside them, have changed."""
+    kinds = sorted({(file.parent, file.suffix) for file in files})
+    return [folder_identity(folder, suffix) for folder, suffix in kinds if folder.is_dir()]
 
 
 def _split(value: Any) -> str | None:
@@ -132,7 +149,8 @@ def _beside(path: Path) -> Source | None:
     if "train" not in folders:
         return None
     splits = {split: partial(_pairs, path, folders[split]) for split in SPLITS if split in folders}
-    return path_source(path, "sounds", splits, folders={one: folder_identity(folders[one], "") for one in splits})
+    stamps = {one: _identities([*_sounds(folders[one]), folders[one] / "a.txt"]) for one in splits}
+    return path_source(path, NOUN, splits, folders=stamps)
 
 
 def _sounds(folder: Path) -> list[Path]:

@@ -215,7 +215,8 @@ class EpochOrder(Bucketed):
 
     def batches(self) -> Iterator[list[int]]:
         before = self.epoch * len(self.lengths)
-        return ([before + number for number in batch] for batch in super(EpochOrder, self).batches())
+        for batch in super().batches():
+            yield [before + number for number in batch]
 
 
 def padded_frames(frames: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
