@@ -63,6 +63,7 @@ PACKAGE_OF = {
     "absl": "absl-py",
     "annotated_types": "annotated-types",
     "fontTools": "fonttools",
+    "jupyter_client": "jupyter-client",
     "PIL": "pillow",
     "pydantic_core": "pydantic",
     "huggingface_hub": "huggingface-hub",

@@ -17,16 +17,18 @@ from zoo.export.folder import TOLERANCE, difference, samples
 from zoo.export.graphs import check_exportable, graphs_of
 from zoo.export.targets import TARGETS
 
-LAYERS = ("layers", "num_layers", "encoder_layers", "decoder_layers", "hops", "steps", "process_steps")
+LAYERS = {"layers": 1, "encoder_layers": 1, "decoder_layers": 1, "num_layers": 2}
+"""The most layers of each kind: those of recurrent networks hand a state to the next one."""
+STEPS = ("hops", "steps", "process_steps")
 
 
 def shallow(arguments: dict[str, Any]) -> dict[str, Any]:
     """Small arguments with few layers: their number does not change how one of them is exported."""
 
     def cut(name: str, value: Any) -> Any:
-        if name not in LAYERS or not value:
+        if not value or name not in (*LAYERS, *STEPS):
             return value
-        return value[:2] if isinstance(value, str) else min(value, 2)
+        return value[:2] if isinstance(value, str) else min(value, LAYERS.get(name, 2))
 
     return {name: cut(name, value) for name, value in small(arguments).items()}
 
