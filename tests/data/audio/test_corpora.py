@@ -1,4 +1,4 @@
-"""The official layouts, made small, with their errors; and the real spoken digits."""
+"""The official layouts, made small, with their errors; and the real digits."""
 
 from collections import Counter
 
@@ -29,7 +29,7 @@ def digits(folder, speakers=("ann", "bob"), count=12):
     return folder
 
 
-# Spoken digits
+# FSDD
 
 
 @pytest.mark.parametrize("below", ["", "recordings"])
@@ -110,7 +110,7 @@ def test_options_of_digits_that_do_not_fit(options, message):
 
 def test_the_real_digits(shared_data, cache_dir):
     if not (shared_data / "fsdd").is_dir():
-        pytest.skip("no spoken digits beside the clone (../shared/data/fsdd)")
+        pytest.skip("no FSDD beside the clone (../shared/data/fsdd)")
     data = Fsdd(source=str(shared_data / "fsdd"), join=None)
     found = {split: rows(data, split) for split in SIZES}
     assert {split: len(some) for split, some in found.items()} == {"train": 2460, "val": 240, "test": 300}
