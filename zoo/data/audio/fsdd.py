@@ -49,9 +49,9 @@ class Recording(NamedTuple):
 
 
 class Fsdd(SoundCorpus):
-    """Digits and strings of digits. `source` is `sample` (tones for the ten digits), or the path of the folder with `recordings`, or
-    of this folder itself. Validation is drawn by `split.val` and `split.seed` from the recordings that are not for the
-    test, a share of each digit of each speaker."""
+    """Digits and strings of digits. `source` is `sample` (tones for the ten digits), or the path of `recordings` or of
+    its parent. Validation is drawn by `split.val` and `split.seed` from the recordings that are not for the test, a
+    share of each digit of each speaker."""
 
     name = "fsdd"
     layout = (
