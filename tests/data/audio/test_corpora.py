@@ -1,4 +1,4 @@
-"""The official layouts, made small, with their errors; and the real spoken digits."""
+"""The official layouts, made small, with their errors; and the real digits."""
 
 from collections import Counter
 
@@ -29,40 +29,46 @@ def digits(folder, speakers=("ann", "bob"), count=12):
     return folder
 
 
-# Spoken digits
+# FSDD
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """The recordings of two speakers."""
+    return digits(tmp_path_factory.mktemp("digits"))
 
 
 @pytest.mark.parametrize("below", ["", "recordings"])
-def test_the_official_test_and_a_share_of_each_digit_of_each_speaker(tmp_path, below):
-    data = Fsdd(source=str(digits(tmp_path) / below), join=None, split={"val": 0.3})
+def test_the_official_test_and_a_share_of_each_digit_of_each_speaker(recorded, below):
+    data = Fsdd(source=str(recorded / below), join=None, split={"val": 0.3})
     names = {split: [row.name for row in rows(data, split)] for split in SIZES}
     assert {split: len(some) for split, some in names.items()} == {"train": 100, "val": 40, "test": 100}
     assert {name.split("_")[2] for name in names["test"]} == {f"{n}.wav" for n in range(5)}
     assert set(Counter(name.rsplit("_", 1)[0] for name in names["val"]).values()) == {2}  # of seven
     assert len({name for some in names.values() for name in some}) == 240
-    again = Fsdd(source=str(tmp_path), join=None, split={"val": 0.3})
+    again = Fsdd(source=str(recorded), join=None, split={"val": 0.3})
     assert [row.name for row in rows(again, "val")] == names["val"]
-    other = Fsdd(source=str(tmp_path), join=None, split={"val": 0.3, "seed": 2})
+    other = Fsdd(source=str(recorded), join=None, split={"val": 0.3, "seed": 2})
     assert [row.name for row in rows(other, "val")] != names["val"]
     row = rows(data, "test")[0]
     assert (row.text, row.words, row.sound[0].name) == ("zero", ("zero",), "0_ann_0.wav")
 
 
 def test_a_speaker_that_is_held_out(tmp_path):
-    data = Fsdd(source=str(digits(tmp_path, ("ann", "bob", "c_d"))), join=None, held_out="c_d", split={"val": 0.25})
+    data = Fsdd(source=str(digits(tmp_path, ("ann", "bob", "c_d"), 4)), join=None, held_out="c_d", split={"val": 0.25})
     speakers = {split: Counter(row.name[2:5] for row in rows(data, split)) for split in SIZES}
-    assert speakers == {"train": {"ann": 90, "bob": 90}, "val": {"ann": 30, "bob": 30}, "test": {"c_d": 120}}
+    assert speakers == {"train": {"ann": 30, "bob": 30}, "val": {"ann": 10, "bob": 10}, "test": {"c_d": 40}}
     with pytest.raises(
         ConfigError, match=r"data.held_out: expected one of ann, bob, c_d, found 'Bob'; did you mean 'bob'"
     ):
         Fsdd(source=str(tmp_path), held_out="Bob").open_source()
 
 
-def test_strings_have_recordings_of_one_speaker_and_one_split_with_known_borders(tmp_path, cache_dir):
-    options = {"source": str(digits(tmp_path)), "strings": SIZES, "loader": {"batch_size": 4}}
+def test_strings_have_recordings_of_one_speaker_and_one_split_with_known_borders(recorded, cache_dir):
+    options = {"source": str(recorded), "strings": SIZES, "loader": {"batch_size": 4}}
     data = prepared(Fsdd(join="2-4", **options))
     assert data.sizes == SIZES
-    own = {split: {row.name for row in rows(Fsdd(source=str(tmp_path), join=None), split)} for split in SIZES}
+    own = {split: {row.name for row in rows(Fsdd(source=str(recorded), join=None), split)} for split in SIZES}
     for split in SIZES:
         for row in rows(data, split):
             names = [path.name for path in row.sound]
@@ -86,8 +92,8 @@ def test_strings_have_recordings_of_one_speaker_and_one_split_with_known_borders
     assert [row.sound for row in rows(again, "train")] == [row.sound for row in rows(data, "train")[:3]]
 
 
-def test_digits_as_digits_and_the_sample(tmp_path, cache_dir):
-    data = Fsdd(source=str(digits(tmp_path)), strings=SIZES, transcript="digits", join="3")
+def test_digits_as_digits_and_the_sample(recorded, cache_dir):
+    data = Fsdd(source=str(recorded), strings=SIZES, transcript="digits", join="3")
     assert all(len(row.text) == 3 and row.text.isdigit() for row in rows(data, "val"))
     sample = prepared(Fsdd(sample=SIZES, join="3-5"))
     (batch,) = batches(sample, "test")
@@ -110,7 +116,7 @@ def test_options_of_digits_that_do_not_fit(options, message):
 
 def test_the_real_digits(shared_data, cache_dir):
     if not (shared_data / "fsdd").is_dir():
-        pytest.skip("no spoken digits beside the clone (../shared/data/fsdd)")
+        pytest.skip("no FSDD beside the clone (../shared/data/fsdd)")
     data = Fsdd(source=str(shared_data / "fsdd"), join=None)
     found = {split: rows(data, split) for split in SIZES}
     assert {split: len(some) for split, some in found.items()} == {"train": 2460, "val": 240, "test": 300}

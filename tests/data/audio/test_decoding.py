@@ -109,7 +109,7 @@ def test_sounds_without_a_sound(tmp_path):
 
 
 def test_a_long_file_is_not_read(tmp_path):
-    """Ten hours of 8 bits, of which the disk holds the header alone."""
+    """Ten hours of 8 bits; the disk holds only the header."""
     path, count = tmp_path / "long.wav", 10 * 3600 * 8000
     head = struct.pack(
         "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + count, b"WAVE", b"fmt ", 16, 1, 1, 8000, 8000, 1, 8, b"data", count

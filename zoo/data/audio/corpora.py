@@ -119,7 +119,7 @@ class An4(_Lettered):
         }
         if not all(file.is_file() for some in lists.values() for file in some):
             return None
-        splits = {split: partial(_spelled, root, *some) for split, some in lists.items()}
+        splits = {split: partial(_spelled, root, some[0], some[1]) for split, some in lists.items()}
         folders = sorted({file.parent for suffix in SUFFIXES for file in (root / "wav").rglob(f"*{suffix}")})
         stamps = [identity(file) for some in lists.values() for file in some]
         return path_source(path, NOUN, splits, lists=stamps, wav=[folder_identity(one, "") for one in folders])

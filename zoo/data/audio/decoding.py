@@ -110,14 +110,14 @@ def _read_file(path: Path, options: SpectrogramOptions) -> tuple[Samples, int]:
 
 def _given(sound: Any) -> tuple[Samples, int]:
     if isinstance(sound, Sound):
-        return sound.samples.cpu().numpy().astype(np.float32) / FULL, sound.rate
+        return sound.samples.cpu().numpy().astype(np.float32) / np.float32(FULL), sound.rate
     if not (isinstance(sound, tuple | list) and len(sound) == 2 and isinstance(sound[1], int) and sound[1] > 0):
         raise UnusableSound("not a sound", f"found a {type(sound).__name__}, expected {KINDS}")
     values = np.asarray(sound[0])
     if values.ndim not in (1, 2) or values.dtype.kind not in "iuf":
         detail = f"found an array {values.shape} of {values.dtype}, expected numbers (N,) or (N, channels)"
         raise UnusableSound("not a sound", detail)
-    found = values.reshape(len(values), -1).astype(np.float32)
+    found: Samples = values.reshape(len(values), -1).astype(np.float32)
     if values.dtype.kind in "iu":
         half = 2.0 ** (8 * values.dtype.itemsize - 1)
         found = (found - half * (values.dtype.kind == "u")) / np.float32(half)
@@ -139,7 +139,7 @@ def _longer(seconds: float, options: SpectrogramOptions) -> str:
 
 
 def _resampled(samples: Samples, rate: int, wanted: int, speed: float) -> Samples:
-    """Samples at another rate by a polyphase filter. A faster sound is one of which more samples pass in a second."""
+    """Samples at another rate by a polyphase filter. A faster sound has more samples in a second."""
     rate = round(rate * speed)
     if rate == wanted:
         return np.ascontiguousarray(samples)

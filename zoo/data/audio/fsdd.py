@@ -1,4 +1,4 @@
-"""The Free Spoken Digit Dataset: 3,000 recordings of the digits by six speakers, alone or joined to strings.
+"""The `Free Spoken Digit Dataset`: 3,000 recordings of the digits by six speakers, alone or joined to strings.
 
 Jackson et al. 2018, https://doi.org/10.5281/zenodo.1342401: 8 kHz, 50 recordings of each digit by each speaker. The
 official test set has the recordings 0 to 4 (300 files). A joined string has recordings of one speaker and one split,
@@ -45,13 +45,13 @@ class Recording(NamedTuple):
     path: Path
     digit: int
     speaker: str
-    index: int
+    number: int
 
 
 class Fsdd(SoundCorpus):
-    """Spoken digits. `source` is `sample` (tones for the ten digits), or the path of the folder with `recordings`, or
-    of this folder itself. Validation is drawn by `split.val` and `split.seed` from the recordings that are not for the
-    test, a share of each digit of each speaker."""
+    """Digits and strings of digits. `source` is `sample` (tones for the ten digits), or the path of `recordings` or of
+    its parent. Validation is drawn by `split.val` and `split.seed` from the recordings that are not for the test, a
+    share of each digit of each speaker."""
 
     name = "fsdd"
     layout = (
@@ -72,7 +72,7 @@ class Fsdd(SoundCorpus):
         Args:
             join: the fewest and the most digits of a string; None: each recording is an example.
             strings: the numbers of strings, see `StringOptions`.
-            held_out: a speaker, all of whose recordings are the test, while the others train; None: the official test.
+            held_out: a speaker who is only in the test, while the others train; None: the official test.
             transcript: `words` ("seven two") or `digits` ("72").
             rest: the arguments of `SoundCorpus`.
         """
@@ -81,8 +81,8 @@ class Fsdd(SoundCorpus):
         rest["spectrogram"] = SpectrogramOptions.of(rest.get("spectrogram") or {"rate": RATE})
         super().__init__(**rest)
         least, _, most = ("1" if join is None else join).partition("-")
-        self.lengths = int(least), int(most or least)
-        if self.lengths[0] > self.lengths[1]:
+        self.digits = int(least), int(most or least)
+        if self.digits[0] > self.digits[1]:
             raise refusal("data.join", join, "the smaller number first, as in 3-7")
         self.join, self.strings = join, StringOptions.of(strings)
         self.held_out, self.transcript = held_out, transcript
@@ -93,7 +93,7 @@ class Fsdd(SoundCorpus):
         return DIGITS if self.transcript == "words" else tuple("0123456789")
 
     def open_sample(self) -> Source:
-        return tone_source(self.sample, self.spectrogram.rate, self.written, self.lengths)
+        return tone_source(self.sample, self.spectrogram.rate, self.written, self.digits)
 
     def open_files(self, path: Path) -> Source | None:
         folder = path / "recordings" if (path / "recordings").is_dir() else path
@@ -108,7 +108,7 @@ class Fsdd(SoundCorpus):
             "recordings": folder_identity(folder, ".wav"),
             "split": [self.split.val, self.split.seed, self.held_out],
             "written": self.written,
-            "strings": None if self.join is None else [*self.lengths, vars(self.strings)],
+            "strings": None if self.join is None else [*self.digits, vars(self.strings)],
         }
         read = self._alone if self.join is None else self._strings
         noun = "recordings" if self.join is None else "strings of recordings"
@@ -125,7 +125,7 @@ class Fsdd(SoundCorpus):
         parts: dict[str, list[Recording]] = {split: [] for split in SPLITS}
         groups: dict[tuple[str, int], list[Recording]] = {}
         for one in every:
-            if one.speaker == self.held_out or (self.held_out is None and one.index in TEST):
+            if one.speaker == self.held_out or (self.held_out is None and one.number in TEST):
                 parts["test"].append(one)
             else:
                 groups.setdefault((one.speaker, one.digit), []).append(one)
@@ -151,7 +151,7 @@ class Fsdd(SoundCorpus):
         for number in range(1, getattr(self.strings, split) + 1):
             draw = np.random.default_rng((self.strings.seed, SPLITS.index(split), number))
             recordings = by_speaker[speakers[draw.integers(len(speakers))]]
-            length = draw.integers(self.lengths[0], self.lengths[1] + 1)
+            length = draw.integers(self.digits[0], self.digits[1] + 1)
             some = [recordings[at] for at in draw.integers(len(recordings), size=length)]
             yield self._row(f"{split} {number} ({some[0].speaker})", some, f"{folder}, {split}, string {number}")
 

@@ -77,7 +77,8 @@ class OwnSounds(OwnFiles, AudioData):
         return {split: found[split] for split in SPLITS if split in found}
 
     def _listed(self, path: Path, tables: Mapping[str, Sequence[Path]]) -> Source:
-        columns, splits = (self.columns.file, self.columns.text), list(tables)
+        columns: tuple[str, ...] = (self.columns.file, self.columns.text)
+        splits = list(tables)
         texts = [table for some in tables.values() for table in some]
         split = self._split_column(texts[0]) if len(texts) == 1 else None
         if split is not None:

@@ -205,7 +205,8 @@ class SoundSplit(StoredSplit):
         assert self.augment is not None
         draw = np.random.default_rng((self.seed, epoch, number))
         speed = float(draw.choice(self.augment.speed)) if self.augment.speed else 1.0
-        samples = self.sounds.samples(*self._place[number].tolist(), speed)
+        stored, count = self._place[number].tolist()
+        samples = self.sounds.samples(stored, count, speed)
         return masked(log_mel(samples, self.options), self.augment, draw)
 
 

@@ -78,7 +78,7 @@ def log_mel(samples: Tensor, options: SpectrogramOptions) -> Tensor:
 
 
 def masked(frames: Tensor, options: AugmentOptions, draw: np.random.Generator) -> Tensor:
-    """Frames (S, F) of which SpecAugment has masked some bands and some stretches of time by the mean of all."""
+    """Frames (S, F) with some bands and some stretches of time replaced by the mean of all frames."""
     if options.masks is None:
         return frames
     given = POLICIES[options.masks] if isinstance(options.masks, str) else options.masks
