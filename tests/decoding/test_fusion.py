@@ -25,7 +25,9 @@ def language(kind):
     spec = LanguageSpec(vocabulary_size=len(KNOWN))
     if kind == "rnn_lm":
         return RNNLanguageModel(spec, embedding_dim=6, hidden_dim=6, dropout=0.0, init_range=1.5).double().eval()
-    return TransformerLanguageModel(spec, hidden_dim=8, layers=1, heads=2, feedforward_dim=8, dropout=0.0).double().eval()
+    return (
+        TransformerLanguageModel(spec, hidden_dim=8, layers=1, heads=2, feedforward_dim=8, dropout=0.0).double().eval()
+    )
 
 
 def said(network, ids):

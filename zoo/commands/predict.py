@@ -86,7 +86,8 @@ def run(words: list[str]) -> None:
         options.attention = path if in_a_folder else picture_file("--attention", path)
     view.prepare(predictor, options)
     if getattr(options, "language_model", None) is not None:
-        predictor.task.fuse(load(options.language_model), options.language_weight)
+        task_of_writing: Any = predictor.task
+        task_of_writing.fuse(load(options.language_model), options.language_weight)
     if view.talks(predictor, options):
         return
     inputs = view.read(options.words, options.file)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,10 +29,11 @@ LINE_ENDS = ("<eos>", "\n")
 """The tokens of a language model that may end a line."""
 
 
-class Prompts(NamedTuple):
-    """What a language model reads before anything is written: the end of the line before."""
+@dataclass(frozen=True)
+class Prompts:
+    """The end of the line before, which a language model reads first: `prompt` and its mask (B, 1)."""
 
-    prompt: Tensor  # (B, 1)
+    prompt: Tensor
     prompt_mask: Tensor
     index: Tensor  # (B,)
 

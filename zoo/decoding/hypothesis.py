@@ -28,14 +28,20 @@ class Hypothesis:
     """(T, S) weights by name, the mean of the heads, on the CPU. Row t belongs to the step that wrote token t, and the
     columns are the positions that exist in the memory of this name. Empty where the network gives none."""
     joins: int | None = 1
-    """The number of positions of the batch's memory, such as source tokens, behind each column of `source`. None where
-    the network chose positions that are no such groups."""
+    """The number of positions of the batch's memory, such as source tokens, that each column of `source` joins. None
+    where the columns do not join neighbours."""
 
     @property
     def alignment(self) -> Tensor | None:
         """(T, S) the mean of the layers' attention on the batch's memory, for pictures and unknown words. None
         where the network has none, or chooses the positions itself."""
-        return source_attention(self.attention) if self.joins == 1 else None
+        return self.looks if self.joins == 1 else None
+
+    @property
+    def looks(self) -> Tensor | None:
+        """(T, S) the mean of the layers' attention on columns that join `joins` positions each. None where the network
+        has no attention, or where `joins` is None."""
+        return None if self.joins is None else source_attention(self.attention)
 
 
 def heads_mean(attention: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -61,7 +61,7 @@ class MemoryPositions:
     """Whether the network chose them. False: they are the positions of the batch's memory, such as source tokens."""
     joins: int | None = None
     """The number r of positions of the batch's memory that each of these joins: position s joins r s to r s + r - 1. It
-    is 1 for those of the batch, and None where the network's own are no such groups."""
+    is 1 for those of the batch, and None where the network's own do not join neighbours."""
 
     @classmethod
     def of(

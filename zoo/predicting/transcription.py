@@ -9,7 +9,6 @@ from torch import Tensor
 from zoo.data.audio.batch import AudioBatch, AudioSpec, Sound
 from zoo.data.text.tokenization import BLANK
 from zoo.decoding import Hypothesis
-from zoo.layers.state import source_attention
 from zoo.predicting.predicting import Examined, Prediction
 from zoo.predicting.writing import WritingPredictions
 
@@ -34,7 +33,7 @@ class Transcript:
     finished: bool  # False where the network and the rules allow no further token, not even an end
     attention: tuple[tuple[float, ...], ...] | None
     """(T, U) weights on the U positions of the network's memory, for each token and for the end if it was written.
-    None where the network has no attention, or its positions are no stretches of the sound."""
+    None where the network has no attention, or where it is not known which time a position has."""
     stride: float  # Seconds of a position of the memory
 
     words: tuple[TimedWord, ...]
@@ -111,7 +110,7 @@ class TranscriptionPredictions(WritingPredictions):
 
     def _shown(self, hypothesis: Hypothesis) -> Transcript:
         tokens, stride = tuple(self.encoder.decode(hypothesis.ids)), (hypothesis.joins or 1) * self.spec.hop
-        weights = None if hypothesis.joins is None else source_attention(hypothesis.attention)
+        weights = hypothesis.looks
         words: list[TimedWord] = []
         if weights is not None:
             places = weights.argmax(1).tolist()

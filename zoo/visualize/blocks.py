@@ -27,7 +27,7 @@ class Block:
     """A part of an answer."""
 
     policy: ClassVar[str] = ""
-    """What a page with this block may do besides showing text and images, as directives of its content policy."""
+    """Directives of the content policy of a page with this block, which may do more than show text and images."""
     keys: tuple[Key, ...] = field(default=(), kw_only=True)  # Explanations of the signs that this block shows
 
     @property
