@@ -20,6 +20,7 @@ from zoo.errors import UnusableInput
 FULL = 2**15  # The largest sample of 16 bits
 GIVEN = "the sound that was given"
 KINDS = "a path, a pair (samples, rate), or a Sound"
+SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".sph")
 FORMATS = "a .wav, .flac, .ogg, .mp3, .aiff or .sph file"
 
 Samples = NDArray[np.float32]
