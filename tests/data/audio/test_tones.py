@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+import torch
 
 from tests.data.audio.sounds_made import pitch
 from tests.data.serving import batches, prepared
 from zoo.data.audio.generated import ToneStrings, tone_source
+from zoo.data.audio.own import OwnSounds
 from zoo.data.audio.samples import tones
 from zoo.data.audio.samples.tones import FREQUENCIES, PAIRS, generate
 from zoo.data.options import SampleOptions
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, DataError
 
 SIZES = {"train": 12, "val": 5, "test": 60}
 LOADER = {"batch_size": 4}
@@ -81,6 +83,21 @@ def test_batches_know_the_borders_and_the_diagonal_often_points_beside_them(cach
                 right.append(bool(batch.alignment[b, t, int((t + 0.5) / length * frames)]))
             assert not batch.alignment[b, length:].any()
     assert 0.4 < np.mean(right) < 0.55
+
+
+def test_tones_as_files_are_data_of_your_own(cache_dir, tmp_path):
+    sizes, folder = {"train": 4, "val": 2, "test": 2}, tmp_path / "new" / "folder"
+    ours = ToneStrings(sample=sizes)
+    assert ours.write(folder) == [folder / "transcripts.csv", *(folder / split for split in sizes)]
+    own = prepared(OwnSounds(path=str(folder), spectrogram={"rate": 8000}))
+    assert own.sizes == sizes
+    for split in ("val", "test"):
+        (first,), (second,) = batches(prepared(ours), split), batches(own, split)
+        order = [first.index.tolist().index(number) for number in second.index.tolist()]
+        assert torch.equal(first.frames[order], second.frames) and torch.equal(first.target[order], second.target)
+    with pytest.raises(DataError, match=r"folder: is not empty, and stays as it is"):
+        ours.write(folder)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["folder"]
 
 
 @pytest.mark.parametrize(("options", "key"), [({"symbols": 27}, "symbols"), ({"shortest": 9, "longest": 8}, "longest")])

@@ -18,8 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
-from zoo.data.audio.generated import tone_source
-from zoo.data.audio.module import SoundCorpus, SoundCorpusArguments
+from zoo.data.audio.generated import SoundCorpus, SoundCorpusArguments, tone_source
 from zoo.data.audio.sounds import SoundRow
 from zoo.data.options import Options
 from zoo.data.rows import BadRows, Lines, visible
@@ -33,13 +32,6 @@ LINE = re.compile(r"(?:<s>)?(?P<text>[^<>()]*)(?:</s>)?\s*\((?P<name>[^()\s]+)\)
 SUFFIXES = (".sph", ".wav", ".flac")
 
 
-class _Lettered(SoundCorpus):
-    """A corpus whose sample is strings of letters."""
-
-    def open_sample(self) -> Source:
-        return tone_source(self.sample, self.spectrogram.rate)
-
-
 @dataclass(frozen=True)
 class SubsetOptions(Options):
     """The folders of LibriSpeech in each split. A split without any is drawn from the training sounds."""
@@ -51,7 +43,7 @@ class SubsetOptions(Options):
     test: tuple[str, ...] = ("test-clean",)
 
 
-class LibriSpeech(_Lettered):
+class LibriSpeech(SoundCorpus):
     """Read books. `source` is `sample`, or the path of the folder LibriSpeech or of its parent."""
 
     name = "librispeech"
@@ -102,7 +94,7 @@ def _books(root: Path, chapters: Sequence[Path], bad: BadRows) -> Iterator[Sound
             bad(str(file), "no transcript", "expected a line in the .trans.txt beside it")
 
 
-class An4(_Lettered):
+class An4(SoundCorpus):
     """Spelled names and addresses. `source` is `sample`, or the path of the folder an4 or of its parent."""
 
     name = "an4"

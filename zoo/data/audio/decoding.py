@@ -20,6 +20,7 @@ from zoo.errors import UnusableInput
 FULL = 2**15  # The largest sample of 16 bits
 GIVEN = "the sound that was given"
 KINDS = "a path, a pair (samples, rate), or a Sound"
+SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".sph")
 FORMATS = "a .wav, .flac, .ogg, .mp3, .aiff or .sph file"
 
 Samples = NDArray[np.float32]
@@ -66,6 +67,11 @@ def stored_form(samples: Tensor) -> Tensor:
     return (samples * FULL).round().clamp(-FULL, FULL - 1).to(torch.int16)
 
 
+def as_real(samples: NDArray[np.int16]) -> Tensor:
+    """(N,) float32 samples between -1 and 1 of int16 samples."""
+    return torch.from_numpy(samples.astype(np.float32)) / FULL
+
+
 def _read(sound: Any, options: SpectrogramOptions) -> tuple[Samples, int]:
     """The samples (N,) of one sound, and their rate."""
     with _named(sound):
@@ -110,7 +116,7 @@ def _read_file(path: Path, options: SpectrogramOptions) -> tuple[Samples, int]:
 
 def _given(sound: Any) -> tuple[Samples, int]:
     if isinstance(sound, Sound):
-        return sound.samples.cpu().numpy().astype(np.float32) / np.float32(FULL), sound.rate
+        return as_real(sound.samples.cpu().numpy()).numpy(), sound.rate
     if not (isinstance(sound, tuple | list) and len(sound) == 2 and isinstance(sound[1], int) and sound[1] > 0):
         raise UnusableSound("not a sound", f"found a {type(sound).__name__}, expected {KINDS}")
     values = np.asarray(sound[0])

@@ -15,8 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Unpack
 import numpy as np
 from pydantic import Field
 
-from zoo.data.audio.generated import tone_source
-from zoo.data.audio.module import SoundCorpus, SoundCorpusArguments
+from zoo.data.audio.generated import SoundCorpus, SoundCorpusArguments, tone_source
 from zoo.data.audio.options import SpectrogramOptions
 from zoo.data.audio.samples.tones import RATE
 from zoo.data.audio.sounds import SoundRow

@@ -1,4 +1,4 @@
-"""The base classes of all data of sounds with transcripts, and of the published corpora."""
+"""The base class of all data of sounds with transcripts."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +18,6 @@ from zoo.data.audio.encoding import AudioEncoder
 from zoo.data.audio.options import AugmentOptions, SpectrogramOptions, TranscriptOptions
 from zoo.data.audio.sounds import Border, EpochOrder, SoundRow, SoundSplit, SoundStore, checked, sounds_of
 from zoo.data.audio.spectrogram import filters
-from zoo.data.corpus import Corpus
-from zoo.data.options import SampleOptions
 from zoo.data.order import POOL, Nouns, Order
 from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, histogram, numbers_of
@@ -178,20 +176,3 @@ def _borders(row: SoundRow, counts: Sequence[int], rate: int) -> Sequence[Border
 def _columns(borders: Sequence[Border]) -> dict[str, Any]:
     letters = chain.from_iterable((one.first, one.last) for one in borders)
     return {"letters": list(letters), "times": list(chain.from_iterable((one.begin, one.end) for one in borders))}
-
-
-class SoundCorpusArguments(AudioArguments, total=False):
-    """The arguments of every corpus of sounds."""
-
-    source: str | None
-    sample: Mapping[str, Any] | SampleOptions | None
-
-
-class SoundCorpus(Corpus, AudioData):
-    """Sounds of the sample, which are tones, or of official files."""
-
-    on_hub = False
-
-    def __init__(self, **rest: Unpack[SoundCorpusArguments]) -> None:
-        """As in `Corpus` and `AudioData`."""
-        super().__init__(**rest)

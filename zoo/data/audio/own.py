@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Required, Unpack
 
 from pydantic import Field
 
+from zoo.data.audio.decoding import SUFFIXES
 from zoo.data.audio.module import AudioArguments, AudioData
 from zoo.data.audio.sounds import SoundRow
 from zoo.data.corpus import OwnFiles
@@ -18,7 +19,6 @@ from zoo.data.sources import SPLITS, ReadOnce, Source, find_splits, folder_ident
 from zoo.errors import DataError, or_nearest
 
 ColumnName = Annotated[str, Field(pattern=r"\S", description="the name of a column")]
-SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".sph")
 NOUN = "sounds"
 LAYOUT = (
     f"a table ({', '.join(TABLES)}) with a column of sound files and one of transcripts, or its folder, or a folder "

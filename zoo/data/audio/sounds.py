@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.data.audio.batch import Sound
-from zoo.data.audio.decoding import UnusableSound, decode, measure, stored_form
+from zoo.data.audio.decoding import UnusableSound, as_real, decode, measure, stored_form
 from zoo.data.audio.options import AugmentOptions, SpectrogramOptions
 from zoo.data.audio.spectrogram import log_mel, masked
 from zoo.data.notes import key
@@ -77,8 +77,8 @@ class StoredSounds(Sounds):
         self._values: NDArray[np.int16] = np.memmap(file, np.int16, "r")
 
     def samples(self, stored: int, count: int, speed: float = 1.0) -> Tensor:
-        given = np.asarray(self._values[stored : stored + count])
-        return decode((given, self.options.rate), self.options, speed)
+        given, rate = np.asarray(self._values[stored : stored + count]), self.options.rate
+        return as_real(given) if speed == 1 else decode((given, rate), self.options, speed)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.file, self.options)  # pickle would write all values of a mapped array
@@ -203,11 +203,13 @@ class SoundSplit(StoredSplit):
     def changed(self, number: int, epoch: int) -> Tensor:
         """(S, F) the frames of an example in an epoch of the training."""
         assert self.augment is not None
+        stored, count = self._place[number].tolist()
+        if not self.augment.varies:
+            return log_mel(self.sounds.samples(stored, count), self.options)
         draw = np.random.default_rng((self.seed, epoch, number))
         speed = float(draw.choice(self.augment.speed)) if self.augment.speed else 1.0
-        stored, count = self._place[number].tolist()
-        samples = self.sounds.samples(stored, count, speed)
-        return masked(log_mel(samples, self.options), self.augment, draw)
+        frames = log_mel(self.sounds.samples(stored, count, speed), self.options)
+        return masked(frames, self.augment, draw)
 
 
 class EpochOrder(Bucketed):

@@ -61,20 +61,24 @@ def filters(options: SpectrogramOptions) -> Tensor:
     return torch.from_numpy(found.astype(np.float32))
 
 
+@cache
+def window(options: SpectrogramOptions) -> Tensor:
+    """The Hann window of a frame."""
+    return torch.hann_window(options.window_samples)
+
+
 def log_mel(samples: Tensor, options: SpectrogramOptions) -> Tensor:
     """(S, mels) float32 frames of a sound (N,) at the rate of the options, normalised."""
     size = transform_size(options)
-    window = torch.hann_window(options.window_samples)
-    found = torch.stft(
-        samples, size, options.hop_samples, options.window_samples, window, pad_mode="constant", return_complex=True
-    )
-    power = found.real.square() + found.imag.square()
-    frames = (filters(options) @ power).clamp(min=FLOOR).log().T
+    length, hop = options.window_samples, options.hop_samples
+    found = torch.stft(samples, size, hop, length, window(options), pad_mode="constant", return_complex=True)
+    power = found.real.square().addcmul_(found.imag, found.imag)
+    frames = (filters(options) @ power).clamp_(min=FLOOR).log_().T
     if options.normalise == "none":
         return frames.contiguous()
     over = 0 if options.normalise == "bands" else (0, 1)
     deviation, mean = torch.std_mean(frames, over, correction=0, keepdim=True)
-    return ((frames - mean) / deviation.clamp(min=LEAST_DEVIATION)).contiguous()
+    return ((frames - mean) / deviation.clamp_(min=LEAST_DEVIATION)).contiguous()
 
 
 def masked(frames: Tensor, options: AugmentOptions, draw: np.random.Generator) -> Tensor:
