@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from zoo.data.images.files import SUFFIXES
+from zoo.data.captions.files import SUFFIXES
 from zoo.data.rows import visible
 from zoo.errors import DataError
 from zoo.predicting.captioning import CaptionPrediction, ExaminedCaption
