@@ -227,11 +227,11 @@ class CaptionData(TableData):
             encoded=pictures.encoded,
         )
         captions, images = (datasets.load_from_disk(folder / name) for name in (EXAMPLES, IMAGES))
-        about_words = {"places": self.encoding.places, "description": self.encoding.description, "files": files}
+        words: dict[str, Any] = {"places": self.encoding.places, "description": self.encoding.description}
         served = self.served(folder, pictures)
         return {
             name: CaptionedPictures(
-                part, images[name], served, evaluation=self.overfitting or name != "train", **about_words
+                part, images[name], served, evaluation=self.overfitting or name != "train", files=files, **words
             )
             for name, part in captions.items()
         }

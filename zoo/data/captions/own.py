@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Required, Unpack
+from typing import Any
 
 from zoo.data.captions.files import IMAGES, Medium, captioned_files
-from zoo.data.captions.module import CaptionArguments, CaptionData
+from zoo.data.captions.module import CaptionData
 from zoo.data.captions.options import CaptionColumns
 from zoo.data.captions.readers import CaptionedFile, read_table
 from zoo.data.corpus import OwnFiles
@@ -29,12 +29,6 @@ class IgnoredRows(BadRows):
         return
 
 
-class CaptionTableArguments(CaptionArguments, total=False):
-    """The arguments of `CaptionTable` besides `files` and `columns`."""
-
-    path: Required[str]
-
-
 class CaptionTable(OwnFiles, CaptionData):
     """Captions from a table at `path`. Splits that neither a column nor a table names are drawn by `split.seed`, by
     image or by clip."""
@@ -47,7 +41,7 @@ class CaptionTable(OwnFiles, CaptionData):
         *,
         files: str | None = None,
         columns: Mapping[str, Any] | CaptionColumns | None = None,
-        **rest: Unpack[CaptionTableArguments],
+        **rest: Any,
     ) -> None:
         """`files` is the folder of the images or clips, or its parent; None: the folder of the table. `columns` names
         the columns of the table. `batches` is `pictures` by default."""
@@ -78,8 +72,8 @@ class CaptionTable(OwnFiles, CaptionData):
 
     def captioned(self, path: Path, texts: Sequence[Path], read: Any, splits: Sequence[str], facts: Any) -> Source:
         """The source of the files that tables describe."""
-        where = {"images": self.files, "medium": self.medium}
-        return captioned_files(path, texts, read, splits, self.picture, facts, **where)
+        picture, medium = self.picture, self.medium
+        return captioned_files(path, texts, read, splits, picture, facts, images=self.files, medium=medium)
 
     def _tables(self, path: Path) -> dict[str, list[Path]]:
         if path.is_file():

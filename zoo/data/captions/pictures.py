@@ -107,7 +107,8 @@ class PictureFiles(Pictures):
 
     def __init__(self, files: Sequence[str], options: PictureOptions, seed: int = 0) -> None:
         """`options` define how a picture is prepared, and which of it changes from epoch to epoch by `seed`."""
-        self.files, self.options, self.seed = files, options, seed
+        self.files: Sequence[str] = files
+        self.options, self.seed = options, seed
         self.shape = (3, *options.sides)
 
     def __len__(self) -> int:

@@ -49,7 +49,8 @@ class FilmFrames(Pictures):
 
     def __init__(self, files: Sequence[str], counts: Sequence[int], options: PictureOptions, frames: int) -> None:
         """`counts` are the numbers of frames that the files had when they were checked, at most `frames`."""
-        self.files, self.counts, self.options, self.frames = files, list(counts), options, frames
+        self.files: Sequence[str] = files
+        self.counts, self.options, self.frames = list(counts), options, frames
         self.shape = (3, *options.sides)
         self._ends = offsets(self.counts)[1:]
         self._decoded = lru_cache(1)(self._clip)

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from zoo.data.captions.own import LAYOUT, CaptionTable, CaptionTableArguments
-from zoo.data.clips.module import ClipData
+from zoo.data.captions.options import CaptionColumns
+from zoo.data.captions.own import LAYOUT, CaptionTable
+from zoo.data.clips.module import ClipArguments, ClipData
 from zoo.data.options import SampleOptions
 from zoo.data.sources import Source
 
 
-class OwnClipArguments(CaptionTableArguments, total=False):
+class OwnClipArguments(ClipArguments, total=False):
     """The arguments of `OwnClips` besides those that it adds."""
 
-    frames: int
-    captions_per_clip: int | None
+    columns: Mapping[str, Any] | CaptionColumns | None
 
 
 class OwnClips(CaptionTable, ClipData):

@@ -100,8 +100,9 @@ def _read(path: Path, count: int, options: PictureOptions, length: float | None)
                 "too large a clip", f"{found}, expected {options.max_pixels:,} or fewer (data.picture.max_pixels)"
             )
         stream.thread_type = "AUTO"
-        begin = float(stream.start_time * stream.time_base) if stream.start_time else 0.0
-        stated = float(stream.duration * stream.time_base) if stream.duration else (container.duration or 0) / 1e6
+        unit = float(stream.time_base or 0)
+        begin = (stream.start_time or 0) * unit
+        stated = stream.duration * unit if stream.duration else (container.duration or 0) / 1e6
         if not (known := length or stated):  # read the packets, without decoding them
             ends = [
                 float((p.pts + (p.duration or 0)) * p.time_base) for p in container.demux(stream) if p.pts is not None

@@ -1,16 +1,18 @@
 """Images with captions of your own: a folder of them and a table of captions."""
 
-from typing import Unpack
+from collections.abc import Mapping
+from typing import Any, Required, Unpack
 
-from zoo.arguments import Count
-from zoo.data.captions.own import CaptionTable, CaptionTableArguments
-from zoo.data.images.module import ImageData
+from zoo.data.captions.options import CaptionColumns
+from zoo.data.captions.own import CaptionTable
+from zoo.data.images.module import ImageArguments, ImageData
 
 
-class OwnCaptionArguments(CaptionTableArguments, total=False):
+class OwnCaptionArguments(ImageArguments, total=False):
     """The arguments of `OwnCaptions` besides `images`."""
 
-    captions_per_image: Count | None
+    path: Required[str]
+    columns: Mapping[str, Any] | CaptionColumns | None
 
 
 class OwnCaptions(CaptionTable, ImageData):
@@ -19,6 +21,6 @@ class OwnCaptions(CaptionTable, ImageData):
     name = "captions"
 
     def __init__(self, *, images: str | None = None, **rest: Unpack[OwnCaptionArguments]) -> None:
-        """`images` is the folder of the images, or its parent; None: the folder of the table. The rest is as in
-        `CaptionTable`."""
+        """`images` is the folder of the images, or its parent; None: the folder of the table. `columns` names the
+        columns of the table. `batches` is `pictures` by default."""
         super().__init__(files=images, **rest)
