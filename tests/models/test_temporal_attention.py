@@ -1,6 +1,7 @@
 """Networks over the frames of clips, against their equations as slow loops over one clip without padding; the mask of
 the loop."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -44,6 +45,16 @@ def frames_of(batch, picture):
     return [frame.flatten(1).T.flatten() for frame in batch.frames[picture, : LENGTHS[picture]]]
 
 
+def timed(model, batch, picture):
+    """The vectors v_i of a clip, with its motion and, where they have them, with their times."""
+    found = moving(model, batch, picture)
+    if not model.frames.times:
+        return found
+    phases = [[math.pi * 2**k * (i + 0.5) / len(found) for k in range(4)] for i in range(len(found))]
+    waves = [[*map(math.sin, some), *map(math.cos, some)] for some in phases]
+    return [torch.cat([one, torch.tensor(some, dtype=DOUBLE)]) for one, some in zip(found, waves, strict=True)]
+
+
 def moving(model, batch, picture):
     """The vectors v_i of a clip with its motion."""
     seen = frames_of(batch, picture)
@@ -85,7 +96,7 @@ def model_of(cls, **settings):
 
 def rows(slow, model, batch, keep=1.0):
     """The results of `slow` for each caption, of whose clip it sees no padding."""
-    vectors = moving if slow is show_attend_tell else lambda model, batch, picture: frames_of(batch, picture)
+    vectors = timed if slow is show_attend_tell else lambda model, batch, picture: frames_of(batch, picture)
     read = batch.target_input
     return [
         slow(model, vectors(model, batch, picture), read[row, : int(batch.target_mask[row].sum())].tolist(), keep)
@@ -96,7 +107,7 @@ def rows(slow, model, batch, keep=1.0):
 TEMPORAL = {"attention_dim": 3, "motion_dim": 6}
 WAYS = [
     (show_attend_tell, TemporalAttention, TEMPORAL),
-    (show_attend_tell, TemporalAttention, TEMPORAL | {"motion": "differences", "gate": "vector"}),
+    (show_attend_tell, TemporalAttention, TEMPORAL | {"motion": "differences", "gate": "vector", "times": True}),
     (show_attend_tell, TemporalAttention, TEMPORAL | {"motion": "conv3d", "gate": "none", "deep_output": False}),
     (mean_frames, MeanFrames, {}),
     (mean_frames, MeanFrames, {"frames": "first", "layers": 1}),
@@ -199,3 +210,19 @@ def test_the_gradient_of_the_masked_loop_is_numerically_right():
         return attention_viewer(table, (h, c), weight, AttendedImages(*parts, exists), steps, energy)[:3]
 
     assert torch.autograd.gradcheck(outputs, (inputs[0], *inputs[1], inputs[2], *view[:5]))
+
+
+def test_without_times_the_order_of_still_frames_is_not_seen():
+    """Frames in another order have their weights in that order, and give the same scores; with times they do not."""
+    batch, order = batch_of(), torch.tensor([2, 0, 1])
+    turned = replace(batch, frames=torch.cat([batch.frames[:1, order], batch.frames[:1, 3:]], 1).repeat(3, 1, 1, 1, 1))
+    same = replace(batch, frames=batch.frames[:1].repeat(3, 1, 1, 1, 1))
+    mask = batch.frame_mask[:1].repeat(3, 1)
+    turned, same = (replace(one, frame_mask=mask, frame_packing=None) for one in (turned, same))
+    for times, equal in ((False, True), (True, False)):
+        model = model_of(TemporalAttention, times=times, **TEMPORAL)
+        one, other = model(same), model(turned)
+        assert torch.allclose(one.logits, other.logits, atol=1e-10) == equal
+        if equal:
+            weights = one.attention["source"][..., order]
+            torch.testing.assert_close(other.attention["source"][..., :3], weights, rtol=1e-10, atol=1e-12)

@@ -13,7 +13,7 @@ from PIL import Image
 from tests.tasks.images import CELLS, GRID, SPEC, captioning, images
 from tests.tasks.running import figures
 from zoo.metrics import CiderD, Meteor
-from zoo.predicting.captioning import ExaminedCaption
+from zoo.predicting.captions import ExaminedCaption
 
 SAID = ["a red star left of a ball", "the dog is large", "a blue ball and a green star", "there is a dog"]
 TRUE = [

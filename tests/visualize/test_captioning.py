@@ -14,7 +14,8 @@ from PIL import Image
 
 from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
 from zoo.errors import DataError
-from zoo.predicting.captioning import Caption, CaptionPrediction, ExaminedCaption, Picture, png
+from zoo.predicting.captioning import CaptionPrediction, Picture, png
+from zoo.predicting.captions import Caption, ExaminedCaption
 from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, CaptioningView, overlay, smooth
 
 VIEW = CaptioningView()

@@ -15,6 +15,8 @@ What differs from the paper:
 - The paper's motion is that of a 3-D convolutional network over histograms of gradients and of flow, trained on
   recognising actions. `motion=conv3d` is one 3-D convolution over the cells of neighbouring frames, trained with the
   rest. `motion=differences` has no weights: it is the change since the frame before.
+- With `times` v_i also has sines and cosines of the time of its frame. The attention of the paper does not see the
+  order of the frames, apart from the motion between neighbours: without `times` two events have no order.
 - The gate on the context and the tanh of the output are those of the code; the paper's equations do not have them.
   `gate=none` and `deep_output=false` leave them out.
 - A frame is the mean of its cells with data.grid=[1,1], as the last pool of GoogLeNet in the paper. With a finer grid
@@ -40,7 +42,7 @@ class TemporalAttention(AttendingLSTM):
     """An LSTM writes the caption and attends to the frames of the clip before each word.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `motion` = none | differences |
-    conv3d, see `FrameEncoder`; `motion_dim` is the width of the last one.
+    conv3d and `times`, see `FrameEncoder`; `motion_dim` is the width of conv3d.
     """
 
     tasks = ("clip_captioning",)
@@ -52,6 +54,7 @@ class TemporalAttention(AttendingLSTM):
         encoder: Mapping[str, Any],
         motion: Motion = "none",
         motion_dim: Count = 352,
+        times: bool = False,
         embedding_dim: Count = 468,
         hidden_dim: Count = 3518,
         attention_dim: Count = 512,
@@ -61,7 +64,7 @@ class TemporalAttention(AttendingLSTM):
         init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        self.frames = FrameEncoder(spec, encoder, motion, motion_dim)
+        self.frames = FrameEncoder(spec, encoder, motion, motion_dim, times=times)
         widths = Widths(self.frames.dim, embedding_dim, hidden_dim, attention_dim)
         self.add_decoder(spec, widths, gate=gate, energy="tanh", deep_output=deep_output, shared=False)
         self.dropout = nn.Dropout(dropout)

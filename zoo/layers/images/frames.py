@@ -3,6 +3,7 @@
 Notation: I clips of F frames, N real frames of all; S cells of a frame, C numbers per cell; D width of a frame.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
@@ -14,6 +15,7 @@ from zoo.layers.images.encoder import Images, image_encoder
 from zoo.layers.packing import Packing
 
 Motion = Literal["none", "differences", "conv3d"]
+WAVES = 8
 
 
 class Films(Protocol):
@@ -21,6 +23,8 @@ class Films(Protocol):
 
     @property
     def frames(self) -> Tensor: ...
+    @property
+    def frame_mask(self) -> Tensor: ...
     @property
     def frame_packing(self) -> Packing: ...
 
@@ -30,17 +34,25 @@ class FrameEncoder(nn.Module):
 
     `motion` = none | differences: the difference of each number from the frame before, 0 in the first frame | conv3d: a
     convolution of the cells of three frames in time and of 3 by 3 cells, with a ReLU, of which the mean over the cells
-    is taken.
+    is taken. With `times` a vector also has WAVES sines and cosines of the time of its frame, without which attention
+    does not see the order of the frames.
     """
 
     def __init__(
-        self, spec: Images, encoder: Mapping[str, Any], motion: Motion = "none", motion_dim: Count = 64
+        self,
+        spec: Images,
+        encoder: Mapping[str, Any],
+        motion: Motion = "none",
+        motion_dim: Count = 64,
+        *,
+        times: bool = False,
     ) -> None:
         super().__init__()
         self.image = image_encoder(encoder, spec)
         self.grid, self.motion = spec.grid, motion
         appearance = self.image.dim * spec.grid[0] * spec.grid[1]
-        self.dim = appearance + {"none": 0, "differences": appearance, "conv3d": motion_dim}[motion]
+        self.times = times
+        self.dim = appearance + {"none": 0, "differences": appearance, "conv3d": motion_dim}[motion] + WAVES * times
         self.convolution = nn.Conv3d(self.image.dim, motion_dim, 3, padding=1) if motion == "conv3d" else None
 
     def forward(self, batch: Films) -> Tensor:
@@ -48,11 +60,21 @@ class FrameEncoder(nn.Module):
         packing = batch.frame_packing
         cells = packing.unpack(self.image(packing.pack(batch.frames)))  # (I, F, S, C)
         seen = cells.flatten(2)
+        parts = [seen]
         if self.convolution is not None:
             volume = cells.unflatten(2, self.grid).permute(0, 4, 1, 2, 3)  # (I, C, F, rows, columns)
-            moved = self.convolution(volume).relu().mean((3, 4)).transpose(1, 2)
+            parts.append(self.convolution(volume).relu().mean((3, 4)).transpose(1, 2))
         elif self.motion == "differences":
-            moved = torch.cat([torch.zeros_like(seen[:, :1]), seen[:, 1:] - seen[:, :-1]], 1)
-        else:
-            return seen
-        return packing.unpack(packing.pack(torch.cat([seen, moved], 2)))
+            parts.append(torch.cat([torch.zeros_like(seen[:, :1]), seen[:, 1:] - seen[:, :-1]], 1))
+        if self.times:
+            parts.append(time_waves(batch.frame_mask, seen.dtype))
+        return seen if len(parts) == 1 else packing.unpack(packing.pack(torch.cat(parts, 2)))
+
+
+def time_waves(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """(I, F) -> (I, F, WAVES) sines and cosines of the times (i + 1/2) / length of the frames, from half a wave over a
+    whole clip to four."""
+    length = mask.sum(1).clamp(min=1).to(dtype)
+    time = (torch.arange(mask.shape[1], device=mask.device, dtype=dtype) + 0.5) / length[:, None]
+    phase = math.pi * time[..., None] * 2 ** torch.arange(WAVES // 2, device=mask.device)
+    return torch.cat([phase.sin(), phase.cos()], 2)
