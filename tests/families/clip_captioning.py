@@ -74,7 +74,7 @@ class Clips(Writing):
         return ClipBatch(frames, mask_of(lengths), target=target, target_mask=mask, picture=torch.tensor(picture))
 
     def made(self, tensors: dict[str, Tensor], like: ClipBatch) -> ClipBatch:
-        """Of the clips that have captions, with as many frames as the longest one has."""
+        """A batch of the clips that have captions, with as many frames as the longest one has."""
         kept, tensors["picture"] = tensors["picture"].unique(return_inverse=True)
         mask = like.frame_mask[kept]
         longest = max(1, int(mask.sum(1).max()))

@@ -41,7 +41,7 @@ def batch_of(targets=True):
 
 
 def frames_of(batch, picture):
-    """The vectors of the frames of a clip, as they are in the batch: both cells, one after the other."""
+    """The vectors of the frames of a clip, as they are in the batch: the numbers of both cells in sequence."""
     return [frame.flatten(1).T.flatten() for frame in batch.frames[picture, : LENGTHS[picture]]]
 
 
@@ -95,7 +95,7 @@ def model_of(cls, **settings):
 
 
 def rows(slow, model, batch, keep=1.0):
-    """The results of `slow` for each caption, of whose clip it sees no padding."""
+    """The results of `slow` for each caption, from its clip without padding."""
     vectors = timed if slow is show_attend_tell else lambda model, batch, picture: frames_of(batch, picture)
     read = batch.target_input
     return [

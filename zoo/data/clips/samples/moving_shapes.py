@@ -1,4 +1,4 @@
-"""The embedded sample: clips of coloured shapes, two of which do something, one after the other, with three captions.
+"""The embedded sample: clips of coloured shapes with three captions. Two shapes do something, first one, then another.
 
 A shape grows, moves, turns or vanishes during a few frames, and is again as it was before. The first frame shows no
 event, and the set of all frames is the same in whatever order the events happen: neither the first frame nor a mean of
