@@ -37,7 +37,10 @@ def table(path, rows, header=("file", "caption", "split")):
 
 
 def greys(batch):
-    return [clip[mask].float().mean((1, 2, 3)).round().tolist() for clip, mask in zip(batch.frames, batch.frame_mask)]
+    return [
+        clip[mask].float().mean((1, 2, 3)).round().tolist()
+        for clip, mask in zip(batch.frames, batch.frame_mask, strict=True)
+    ]
 
 
 # the sample

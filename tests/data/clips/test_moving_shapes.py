@@ -1,4 +1,4 @@
-"""The generated clips: what happens in which frames, that the order of the events is told by nothing else, and truth and
+"""The generated clips: what happens in which frames, that nothing else shows the order of the events, and truth and
 alignment by hand."""
 
 import numpy as np

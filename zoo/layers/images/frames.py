@@ -33,8 +33,8 @@ class FrameEncoder(nn.Module):
     """One vector for each frame: the vectors of its cells, concatenated, and those of its motion.
 
     `motion` = none | differences: the difference of each number from the frame before, 0 in the first frame | conv3d: a
-    convolution over three frames and 3 by 3 cells, with a ReLU, and the mean over the cells. With `times` a vector also has WAVES sines and cosines of the time of its frame, without which attention
-    does not see the order of the frames.
+    convolution over three frames and 3 by 3 cells, with a ReLU, and the mean over the cells. With `times` a vector also
+    has WAVES sines and cosines of the time of its frame, without which attention does not see the order of the frames.
     """
 
     def __init__(
