@@ -73,7 +73,7 @@ def test_the_sample_has_clips_of_unequal_length_with_alignment_and_truth():
 
 
 def test_the_sample_refuses_fewer_frames_than_it_has_and_changes_of_frames():
-    with pytest.raises(ConfigError, match=r"data.frames=8: clips of the sample have up to 14 frames: set 14"):
+    with pytest.raises(ConfigError, match=r"data.frames=8: clips of the sample have up to 12 frames: set 12"):
         OwnClips(frames=8).open_source()
     with pytest.raises(ConfigError, match=r"data.picture.flip=true: clips are the same in every epoch"):
         OwnClips(picture={"flip": True})

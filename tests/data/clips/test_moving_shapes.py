@@ -44,7 +44,7 @@ def test_neither_the_first_frame_nor_the_set_of_frames_tells_the_order(monkeypat
         events = [
             Event(*kind, action, *span) for kind, action, span in zip(kinds, ("grows", "moves"), spans, strict=True)
         ]
-        return moving_shapes._painted(np.random.default_rng(5), 12, kinds, events)
+        return moving_shapes._painted(np.random.default_rng(5), 12, events)
 
     one, other = painted((1, 3), (6, 9)), painted((6, 8), (1, 4))
     assert np.array_equal(one[0], other[0]) and not np.array_equal(one, other)

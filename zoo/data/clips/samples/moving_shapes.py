@@ -15,8 +15,8 @@ Numbers = NDArray[np.float32]
 
 SIDE = 32
 """Pixels per side; all lengths below are for this side."""
-FRAMES = (11, 14)  # Fewest and most frames of a clip
-LASTS = (3, 4)  # Fewest and most frames of an event
+FRAMES = (9, 12)  # Fewest and most frames of a clip
+LASTS = (2, 3)  # Fewest and most frames of an event
 PAINT = {
     "red": (214, 40, 44),
     "yellow": (240, 224, 48),
@@ -24,9 +24,9 @@ PAINT = {
     "blue": (44, 84, 214),
     "white": (236, 236, 236),
 }
-SHAPES = ("circle", "square", "triangle", "cross")
+SHAPES = ("circle", "square", "triangle")
 ACTIONS = ("grows", "moves", "turns", "vanishes")
-RADIUS = (4.0, 5.0)
+RADIUS = (4.5, 5.5)
 GROWTH, STEP, ANGLE = 0.8, 6.0, 0.9
 """The largest change of an event: the added share of a radius, the pixels of a move, the radians of a turn."""
 JITTER = 1.0  # Pixels between the centre of a shape and that of its quarter of the frame, in each direction
@@ -76,15 +76,15 @@ def generate(count: int, *, seed: int) -> Iterator[Clip]:
 
 
 def clip(random: np.random.Generator) -> Clip:
-    """A clip of two shapes, or of three, where one does nothing."""
+    """A clip of two shapes."""
     length = int(random.integers(FRAMES[0], FRAMES[1] + 1))
-    kinds = random.choice(len(PAINT) * len(SHAPES), int(random.integers(2, 4)), replace=False).tolist()
+    kinds = random.choice(len(PAINT) * len(SHAPES), 2, replace=False).tolist()
     names = [(list(PAINT)[kind // len(SHAPES)], SHAPES[kind % len(SHAPES)]) for kind in kinds]
     events = []
-    for (first, last), (colour, shape) in zip(_times(random, length), names, strict=False):
+    for (first, last), (colour, shape) in zip(_times(random, length), names, strict=True):
         possible = [action for action in ACTIONS if shape != "circle" or action != "turns"]  # which nobody would see
         events.append(Event(colour, shape, possible[random.integers(len(possible))], first, last))
-    frames = _painted(random, length, names, events)
+    frames = _painted(random, length, events)
     forms = random.permutation(len(FORMS))[:CAPTIONS].tolist()
     one, other = events
     return Clip(frames, (one, other), [FORMS[form].format(one.clause, other.clause) for form in forms])
@@ -100,30 +100,27 @@ def _times(random: np.random.Generator, length: int) -> list[tuple[int, int]]:
     return [(begin, begin + lasts[0] - 1), (second, second + lasts[1] - 1)]
 
 
-def _painted(
-    random: np.random.Generator, length: int, names: list[tuple[str, str]], events: list[Event]
-) -> NDArray[np.uint8]:
+def _painted(random: np.random.Generator, length: int, events: list[Event]) -> NDArray[np.uint8]:
     pixels = random.uniform(*GREYS) + GRAIN * random.standard_normal((SIDE, SIDE, 1), np.float32)
     frames = np.broadcast_to(pixels.astype(np.float32), (length, SIDE, SIDE, 3)).copy()
-    quarters = random.permutation(4)
-    for number, (colour, shape) in enumerate(names):
-        centre = (np.array(divmod(int(quarters[number]), 2)) + 0.5) * SIDE / 2 + random.uniform(-JITTER, JITTER, 2)
+    quarters = random.permutation(4).tolist()
+    covers = {}
+    for event, quarter in zip(events, quarters, strict=False):
+        centre = (np.array(divmod(quarter, 2)) + 0.5) * SIDE / 2 + random.uniform(-JITTER, JITTER, 2)
         radius, angle = random.uniform(*RADIUS), random.uniform(-0.3, 0.3)
         way = random.uniform(0, 2 * np.pi)
         share = np.zeros(length)
-        action = ""
-        if number < len(events):
-            event = events[number]
-            action, steps = event.action, event.last - event.first + 1
-            share[event.first : event.last + 1] = np.sin(np.pi * np.arange(1, steps + 1) / (steps + 1))
-        change = {name: share * (name == action) for name in ACTIONS}
+        steps = event.last - event.first + 1
+        share[event.first : event.last + 1] = np.sin(np.pi * np.arange(1, steps + 1) / (steps + 1))
+        change = {name: share * (name == event.action) for name in ACTIONS}
         cover = _cover(
-            shape,
+            event.shape,
             centre + STEP * change["moves"][:, None] * np.array([np.sin(way), np.cos(way)]),
             radius * (1 + GROWTH * change["grows"]),
             angle + ANGLE * change["turns"],
         )
-        cover *= (change["vanishes"] == 0)[:, None, None]
+        covers[quarter] = event.colour, cover * (change["vanishes"] == 0)[:, None, None]
+    for _, (colour, cover) in sorted(covers.items()):  # not in the order of events, which an overlap would show
         frames += cover[..., None] * (np.array(PAINT[colour], np.float32) - frames)
     return np.clip(frames + 0.5, 0, 255).astype(np.uint8)
 
@@ -144,15 +141,9 @@ def _triangle(u: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     return np.maximum(np.maximum(edges[0], edges[1]), edges[2]) - 0.55
 
 
-def _cross(u: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-    u, v = np.abs(u), np.abs(v)
-    return np.minimum(np.maximum(u - 0.32, v - 1), np.maximum(u - 1, v - 0.32))
-
-
 DISTANCE: Mapping[str, Any] = {
     "circle": lambda u, v: np.hypot(u, v) - 0.95,
     "square": lambda u, v: np.maximum(np.abs(u), np.abs(v)) - 0.85,
     "triangle": _triangle,
-    "cross": _cross,
 }
 """The distance of points to each shape of radius 1 around (0, 0), negative inside."""
