@@ -77,7 +77,7 @@ def test_an_examined_clip_marks_the_frames_of_the_event():
 
 
 def test_the_picture_has_each_frame_and_a_row_for_each_word():
-    figure = VIEW.picture(DOG)
+    figure = VIEW.picture(captioned())
     images = [np.asarray(image.get_array()) for image in figure.axes[0].images]
     assert [int(image.mean()) for image in images if image.ndim == 3] == list(GREYS)
     assert [text for text in texts(figure) if text in ("a", "dog", "runs")] == ["a", "dog", "runs"]

@@ -37,7 +37,7 @@ def test_something_happens_in_the_frames_of_events_alone():
 
 
 def test_neither_the_first_frame_nor_the_set_of_frames_tells_the_order(monkeypatch):
-    """The same clip with its events in the other order has the same frames in another order."""
+    """A clip with its events in the other order has the same frames in another order."""
     kinds = [("red", "square"), ("blue", "circle")]
 
     def painted(*spans):
