@@ -59,7 +59,8 @@ def moving(model, batch, picture):
     """The vectors v_i of a clip with its motion."""
     seen = frames_of(batch, picture)
     if model.frames.motion == "differences":
-        return [torch.cat([one, one - seen[max(0, i - 1)]]) for i, one in enumerate(seen)]
+        changes = [one - seen[max(0, i - 1)] for i, one in enumerate(seen)]
+        return [torch.cat([one, d.clamp(min=0), (-d).clamp(min=0)]) for one, d in zip(seen, changes, strict=True)]
     if model.frames.motion == "none":
         return seen
     weight, bias = model.frames.convolution.weight, model.frames.convolution.bias

@@ -14,7 +14,7 @@ What differs from the paper:
 - The padding of a batch has weight 0. In the authors' code it has weights: their mask is used for the mean alone.
 - The paper's motion is that of a 3-D convolutional network over histograms of gradients and of flow, trained on
   recognising actions. `motion=conv3d` is one 3-D convolution over the cells of neighbouring frames, trained with the
-  rest. `motion=differences` has no weights: it is the change since the frame before.
+  rest. `motion=differences` has no weights: it is the change since the frame before, up and down.
 - With `times` v_i also has sines and cosines of the time of its frame. The attention of the paper does not see the
   order of the frames, apart from the motion between neighbours: without `times` two events have no order.
 - The gate on the context and the tanh of the output are those of the code; the paper's equations do not have them.

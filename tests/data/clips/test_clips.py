@@ -73,8 +73,8 @@ def test_the_sample_has_clips_of_unequal_length_with_alignment_and_truth():
 
 
 def test_the_sample_refuses_fewer_frames_than_it_has_and_changes_of_frames():
-    with pytest.raises(ConfigError, match=r"data.frames=8: clips of the sample have up to 12 frames: set 12"):
-        OwnClips(frames=8).open_source()
+    with pytest.raises(ConfigError, match=r"data.frames=6: clips of the sample have up to 9 frames: set 9"):
+        OwnClips(frames=6).open_source()
     with pytest.raises(ConfigError, match=r"data.picture.flip=true: clips are the same in every epoch"):
         OwnClips(picture={"flip": True})
     with pytest.raises(ConfigError, match=r"data.captions_per_clip"):
@@ -166,7 +166,7 @@ def test_an_encoder_is_restored_from_its_state(tmp_path):
     data = ready(OwnClips(sample=SAMPLE))
     encoder = ClipCaptionEncoder.from_state(json.loads(json.dumps(data.encoder.state())))
     clip = np.zeros((40, 32, 32, 3), np.uint8)
-    batch = encoder([clip, clip[:3]], ["the red square grows", ["the red square moves", "it grows"]])
+    batch = encoder([clip, clip[:3]], ["the red bar grows", ["the red bar moves", "it grows"]])
     assert batch.frame_mask.sum(1).tolist() == [28, 3] and len(batch) == 3 and batch.picture.tolist() == [0, 1, 1]
     with pytest.raises(ValueError, match="1 captions for 2 clips"):
         encoder([clip, clip], ["one"])

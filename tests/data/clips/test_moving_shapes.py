@@ -11,7 +11,7 @@ from zoo.data.clips.truth import alignment, is_true, named_words, spans_named
 CLIPS = list(generate(60, seed=3))
 FACTS = {
     "events": [
-        {"colour": "red", "shape": "square", "action": "grows", "first": 2, "last": 4},
+        {"colour": "red", "shape": "bar", "action": "grows", "first": 2, "last": 4},
         {"colour": "blue", "shape": "circle", "action": "vanishes", "first": 6, "last": 8},
     ]
 }
@@ -38,7 +38,7 @@ def test_something_happens_in_the_frames_of_events_alone():
 
 def test_neither_the_first_frame_nor_the_set_of_frames_tells_the_order(monkeypatch):
     """A clip with its events in the other order has the same frames in another order."""
-    kinds = [("red", "square"), ("blue", "circle")]
+    kinds = [("red", "bar"), ("blue", "circle")]
 
     def painted(*spans):
         events = [
@@ -61,7 +61,7 @@ def test_all_captions_are_true_and_those_with_the_other_order_are_not():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_truth_by_hand(form):
-    first, second = "the red square grows", "the blue circle vanishes"
+    first, second = "the red bar grows", "the blue circle vanishes"
     assert is_true(form.format(first, second), FACTS) and is_true(form.format(first, second).upper() + " .", FACTS)
     assert not is_true(form.format(second, first), FACTS)
     assert not is_true(form.format(first, "the blue circle moves"), FACTS)
@@ -70,10 +70,10 @@ def test_truth_by_hand(form):
 
 
 def test_the_words_of_an_event_have_its_frames():
-    caption = "first the red square grows and then the blue circle moves"
+    caption = "first the red bar grows and then the blue circle moves"
     found = [(caption[begin:end], span) for begin, end, span in named_words(caption, FACTS)]
-    assert found == [("red", (2, 4)), ("square", (2, 4)), ("grows", (2, 4))], "the circle does not move"
-    words = ["the", "red", "square", "grows", "then", "the", "blue", "circle", "vanishes"]
+    assert found == [("red", (2, 4)), ("bar", (2, 4)), ("grows", (2, 4))], "the circle does not move"
+    words = ["the", "red", "bar", "grows", "then", "the", "blue", "circle", "vanishes"]
     one, other = (2.0, 4.0), (6.0, 8.0)
     assert spans_named(words, FACTS) == [None, one, one, one, None, None, other, other, other]
     mask = alignment((2, 3), [0, 1], [1, 2], [[2, 4], [0, 1]], 6)

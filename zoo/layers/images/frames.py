@@ -32,9 +32,10 @@ class Films(Protocol):
 class FrameEncoder(nn.Module):
     """One vector for each frame: the vectors of its cells, concatenated, and those of its motion.
 
-    `motion` = none | differences: the difference of each number from the frame before, 0 in the first frame | conv3d: a
-    convolution over three frames and 3 by 3 cells, with a ReLU, and the mean over the cells. With `times` a vector also
-    has WAVES sines and cosines of the time of its frame, without which attention does not see the order of the frames.
+    `motion` = none | differences: how much each number has grown since the frame before, and how much it has fallen; 0
+    in the first frame | conv3d: a convolution over three frames and 3 by 3 cells, with a ReLU, and the mean over the
+    cells. With `times` a vector also has WAVES sines and cosines of the time of its frame, without which attention does
+    not see the order of the frames.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class FrameEncoder(nn.Module):
         self.grid, self.motion = spec.grid, motion
         appearance = self.image.dim * spec.grid[0] * spec.grid[1]
         self.times = times
-        self.dim = appearance + {"none": 0, "differences": appearance, "conv3d": motion_dim}[motion] + WAVES * times
+        self.dim = appearance + {"none": 0, "differences": 2 * appearance, "conv3d": motion_dim}[motion] + WAVES * times
         self.convolution = nn.Conv3d(self.image.dim, motion_dim, 3, padding=1) if motion == "conv3d" else None
 
     def forward(self, batch: Films) -> Tensor:
@@ -64,7 +65,8 @@ class FrameEncoder(nn.Module):
             volume = cells.unflatten(2, self.grid).permute(0, 4, 1, 2, 3)  # (I, C, F, rows, columns)
             parts.append(self.convolution(volume).relu().mean((3, 4)).transpose(1, 2))
         elif self.motion == "differences":
-            parts.append(torch.cat([torch.zeros_like(seen[:, :1]), seen[:, 1:] - seen[:, :-1]], 1))
+            change = torch.cat([torch.zeros_like(seen[:, :1]), seen[:, 1:] - seen[:, :-1]], 1)
+            parts += [change.relu(), (-change).relu()]
         if self.times:
             parts.append(time_waves(batch.frame_mask, seen.dtype))
         return seen if len(parts) == 1 else packing.unpack(packing.pack(torch.cat(parts, 2)))

@@ -15,8 +15,8 @@ Numbers = NDArray[np.float32]
 
 SIDE = 32
 """Pixels per side; all lengths below are for this side."""
-FRAMES = (9, 12)  # Fewest and most frames of a clip
-LASTS = (2, 3)  # Fewest and most frames of an event
+FRAMES = (7, 9)  # Fewest and most frames of a clip
+LASTS = (1, 2)  # Fewest and most frames of an event
 PAINT = {
     "red": (214, 40, 44),
     "yellow": (240, 224, 48),
@@ -24,9 +24,9 @@ PAINT = {
     "blue": (44, 84, 214),
     "white": (236, 236, 236),
 }
-SHAPES = ("circle", "square", "triangle")
+SHAPES = ("circle", "cross", "bar")
 ACTIONS = ("grows", "moves", "turns", "vanishes")
-RADIUS = (4.5, 5.5)
+RADIUS = (5.0, 6.0)
 GROWTH, STEP, ANGLE = 0.8, 6.0, 0.9
 """The largest change of an event: the added share of a radius, the pixels of a move, the radians of a turn."""
 JITTER = 1.0  # Pixels between the centre of a shape and that of its quarter of the frame, in each direction
@@ -136,14 +136,14 @@ def _cover(shape: str, centres: NDArray[Any], radii: NDArray[Any], angles: NDArr
     return np.clip(0.5 - radii[:, None, None] * DISTANCE[shape](u, v), 0, 1).astype(np.float32)
 
 
-def _triangle(u: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-    edges = [np.sin(angle) * u + np.cos(angle) * v for angle in (0, 2 * np.pi / 3, -2 * np.pi / 3)]
-    return np.maximum(np.maximum(edges[0], edges[1]), edges[2]) - 0.55
+def _cross(u: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    u, v = np.abs(u), np.abs(v)
+    return np.minimum(np.maximum(u - 0.3, v - 1), np.maximum(u - 1, v - 0.3))
 
 
 DISTANCE: Mapping[str, Any] = {
     "circle": lambda u, v: np.hypot(u, v) - 0.95,
-    "square": lambda u, v: np.maximum(np.abs(u), np.abs(v)) - 0.85,
-    "triangle": _triangle,
+    "cross": _cross,
+    "bar": lambda u, v: np.maximum(np.abs(u) - 1.1, np.abs(v) - 0.4),
 }
 """The distance of points to each shape of radius 1 around (0, 0), negative inside."""
