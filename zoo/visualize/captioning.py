@@ -1,8 +1,6 @@
 """The view of captioning: images, their captions, and a map of the attention for each word."""
 
 import io
-import shlex
-from argparse import Namespace
 from base64 import b64encode
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from zoo.data.images.files import SUFFIXES
+from zoo.data.captions.files import SUFFIXES
 from zoo.errors import DataError
-from zoo.predicting.captioning import CaptionPrediction, ExaminedCaption
-from zoo.printable import shown
-from zoo.visualize.blocks import Block, Head, ranking
+from zoo.predicting.captioning import CaptionPrediction
+from zoo.visualize.blocks import Block
+from zoo.visualize.captions import CaptionsView
 from zoo.visualize.drawing import TINY, Drawing, Key, Raster
-from zoo.visualize.files import FileView
 from zoo.visualize.letters import Letters
 from zoo.visualize.renderers import figure, page
-from zoo.visualize.view import AttentionMap, Field, ranked
+from zoo.visualize.view import AttentionMap, Field
 
 MAPS = Key(
     "",
@@ -30,7 +27,6 @@ MAPS = Key(
     "beside the word; point at it, or reach it by the tab key, to see it large.",
 )
 OBJECT = Key("true", "the object that the word names")
-RANKED = Key(long="Below an image are all its captions with the score they were ranked by.")
 DIM, GLOW = 0.35, 0.3
 """The brightness where the network did not look, and the share of white where it looked most, for dark images."""
 MOST_BYTES = 40_000  # A larger image is written as JPEG: photographs would make pages of many images heavy
@@ -41,15 +37,12 @@ BROADEST, MOST_WORDS = 960, 40  # The width of a row of maps in a picture, and t
 SHARPEST, WORD = 320, 12  # Pixels of the longer side of a map in a picture, and the size of its word
 
 
-class CaptioningView(FileView):
+class CaptioningView(CaptionsView):
     """Images with their captions."""
 
-    noun, article, typed = "image", "an", "image.jpg"
+    noun, typed = "image", "image.jpg"
     columns = ("image", "caption", "log-probability")
-    truth = "captions"
-    title = "What the network attended to"
     needs = ("source", "model=show_attend_tell")
-    searches = ("beam", "nbest")
 
     @property
     def suffixes(self) -> Collection[str]:
@@ -67,43 +60,10 @@ class CaptioningView(FileView):
         image.filename = path.name  # its folder is a temporary one
         return image
 
-    def row(self, prediction: CaptionPrediction) -> list[Any]:
-        return [shown(prediction.picture.name), shown(prediction.best.text), round(prediction.best.log_prob, 4)]
-
-    def terminal(self, prediction: CaptionPrediction, number: int, options: Namespace) -> str:
-        one = "\t".join(self.row(prediction)[:2])
-        return one if options.nbest is None else ranked(number, prediction.captions)
-
-    def examined_columns(self) -> list[str]:
-        return [*super().examined_columns(), "true"]
-
-    def examined_row(self, examined: ExaminedCaption) -> list[Any]:
-        return [*super().examined_row(examined), {True: "yes", False: "no", None: ""}[examined.true]]
-
-    def try_it(self, data: Any) -> str:
-        """Return the path of an image of the data, where it is a file."""
-        names = [str(example.get("image")) for example in data.describe().get("examples", ())]
-        found = self.example_file(data, names)
-        return shlex.quote(str(found)) if found else self.typed
-
-    def blocks(self, prediction: CaptionPrediction, examined: ExaminedCaption | None = None) -> list[Block]:
-        best, picture = prediction.best, prediction.picture
-        true, boxes, truth = (examined.true, examined.boxes, examined.truth) if examined else (None, None, None)
-        judged = {None: "", True: "true of the image", False: "not true of the image"}[true]
-        known = "; ".join(filter(None, [judged, f"the data: {truth}" if truth else ""]))
-        head = Head(
-            best.text,
-            above=picture.name,
-            under=f"log-probability {best.log_prob:.3f}",
-            truth=("", known) if known else None,
-            right=true,
-            data={"caption": best.text, "image": picture.name},
-        )
-        nothing = [None] * len(best.words)
-        words = [Word(*parts) for parts in zip(best.words, best.attention or nothing, boxes or nothing, strict=False)]
-        keys = (*[MAPS] * (best.attention is not None), *[OBJECT] * any(boxes or ()))
-        image = AttendedImage(picture.name, picture.png, prediction.grid, words, keys=keys)
-        return [head, image, *ranking(prediction.captions, RANKED)]
+    def seen(self, prediction: CaptionPrediction, words: Sequence[tuple[str, Any, Any]]) -> Block:
+        attended, named = prediction.best.attention is not None, any(place for _, _, place in words)
+        keys, picture = (*[MAPS] * attended, *[OBJECT] * named), prediction.picture
+        return AttendedImage(picture.name, picture.png, prediction.grid, [Word(*one) for one in words], keys=keys)
 
     def maps(self, predictor: Any, given: Any, prediction: CaptionPrediction) -> list[AttentionMap]:
         """Return all layers and heads, where there are several; the answer shows a single one."""

@@ -1,9 +1,10 @@
-"""Views whose inputs are files, such as images and sounds: one file, or all of a folder."""
+"""Views whose inputs are files, such as images, sounds and clips: one file, or all of a folder."""
 
+import shlex
 from abc import abstractmethod
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from zoo.data.rows import visible
 from zoo.errors import DataError
@@ -11,9 +12,7 @@ from zoo.visualize.view import View
 
 
 class FileView(View):
-    """Reads the paths of files. A view of files defines `suffixes`, besides what every view does."""
-
-    article: ClassVar[str] = "a"  # Before the noun, in messages
+    """Reads the paths of files."""
 
     @property
     @abstractmethod
@@ -24,23 +23,32 @@ class FileView(View):
         """Return the path of a file, or those of all files in a folder, sorted by name."""
         path = Path(word)
         if not path.is_dir():
-            return [self._file(path, f", or of a folder of {self.noun}s")]
-        if found := [inside for inside in visible(path) if inside.suffix.lower() in self.suffixes and inside.is_file()]:
+            return [self.found(path, f"the path of {self._a_noun}, or of a folder of {self.noun}s")]
+        if found := self.inside(path):
             return [*found]
         endings = ", ".join(sorted(self.suffixes))
         raise DataError(f"{path}: no {self.noun} in this folder; expected files that end in {endings}")
 
     def parse(self, line: str) -> Path:
-        return self._file(Path(line.strip()))
+        return self.found(Path(line.strip()), f"the path of {self._a_noun}")
 
-    def _file(self, path: Path, more: str = "") -> Path:
-        """Return the path of a file; raises DataError if it is not one."""
-        if not path.is_file():
-            found = "a folder" if path.is_dir() else "no such file"
-            raise DataError(f"{path}: {found}; expected the path of {self.article} {self.noun}{more}")
+    def inside(self, folder: Path) -> list[Path]:
+        """Return the files of a folder with these endings."""
+        return [path for path in visible(folder) if path.suffix.lower() in self.suffixes and path.is_file()]
+
+    def found(self, path: Path, expected: str, *, folders: bool = False) -> Path:
+        """Return the path of an input; raises DataError if it is not a file, or with `folders` a folder."""
+        if not (path.is_file() or (folders and path.is_dir())):
+            raise DataError(f"{path}: {'a folder' if path.is_dir() else 'no such file'}; expected {expected}")
         return path
 
-    def example_file(self, data: Any, names: Collection[str]) -> Path | None:
-        """Return the first of these files of the data that exists."""
+    def try_it(self, data: Any) -> str:
+        """Return the path of an input of the data, where it is a file."""
+        names = [str(example.get(self.noun)) for example in data.describe().get("examples", ())]
         folder = Path(str(getattr(data, "path", None) or getattr(data, "source", "")))
-        return next((path for name in names for path in (Path(name), folder / name) if path.is_file()), None)
+        found = [path for name in names for path in (Path(name), folder / name) if path.is_file()]
+        return shlex.quote(str(found[0])) if found else self.typed
+
+    @property
+    def _a_noun(self) -> str:
+        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"

@@ -1,7 +1,6 @@
 """The view of transcription: a sound that can be played, and where in it each token was heard."""
 
 import io
-import shlex
 import wave
 from argparse import Namespace
 from base64 import b64encode
@@ -54,7 +53,7 @@ class TranscriptionView(FileView):
         return SUFFIXES
 
     def form(self) -> tuple[Field, ...]:
-        return (Field("sound", kind="sound"),)
+        return (Field("sound", kind="file"),)
 
     def entered(self, values: Sequence[str]) -> Path:
         return self.parse(values[0])
@@ -67,12 +66,6 @@ class TranscriptionView(FileView):
     def terminal(self, prediction: TranscriptionPrediction, number: int, options: Namespace) -> str:
         one = "\t".join(self.row(prediction)[:2])
         return one if options.nbest is None else ranked(number, prediction.transcripts)
-
-    def try_it(self, data: Any) -> str:
-        """Return the path of a sound of the data, where it is a file."""
-        names = [str(example.get("sound")) for example in data.describe().get("examples", ())]
-        found = self.example_file(data, names)
-        return shlex.quote(str(found)) if found else self.typed
 
     def blocks(self, prediction: TranscriptionPrediction, examined: ExaminedTranscription | None = None) -> list[Block]:
         best, sound = prediction.best, prediction.sound

@@ -39,8 +39,13 @@ class Field(NamedTuple):
 
     label: str
     lines: int = 1  # The height of a field for text
-    kind: Literal["text", "image", "sound", "points"] = "text"
-    """`image` and `sound` give the path of a file; `points` gives text, and has a square to click points into."""
+    kind: Literal["text", "image", "file", "points"] = "text"
+    """`image` and `file` give the path of a file; `points` gives text, and has a square to click points into."""
+
+    @property
+    def gives_file(self) -> bool:
+        """Whether the value of the field is the path of a file."""
+        return self.kind in ("image", "file")
 
 
 class AttentionMap(NamedTuple):
