@@ -13,8 +13,8 @@ from zoo.data.audio.spectrogram import filters, log_mel, masked, to_hertz, to_me
 from zoo.errors import ConfigError
 
 REFERENCE = json.loads(Path(__file__).with_name("filters.json").read_text("utf-8"))
-"""Weights of filter banks of torchaudio.functional.melscale_fbanks(norm=None, mel_scale="htk") and of
-librosa.filters.mel(norm="slaney", htk=False); the file names the versions."""
+"""Some weights, and all sums of bands, of torchaudio.functional.melscale_fbanks(norm=None, mel_scale="htk") with
+torch's default type float64, and of librosa.filters.mel(norm="slaney", htk=False). The file names the versions."""
 EIGHT = SpectrogramOptions(rate=8000)
 
 
