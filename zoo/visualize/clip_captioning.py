@@ -23,7 +23,7 @@ from zoo.visualize.view import AttentionMap, Field
 
 STRIP = Key(
     "",
-    "blue: the frames that the network attended to when it wrote the word; the number is the largest weight",
+    "blue: where the network looked; the number is the largest weight",
     "Point at a word, or reach it by the tab key, to light up the frames that the network attended to when it wrote "
     "the word. The bars under a word are its weights on the frames, with the number of the frame of the largest one.",
 )

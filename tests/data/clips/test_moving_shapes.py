@@ -27,12 +27,12 @@ def test_something_happens_in_the_frames_of_events_alone():
     for clip in CLIPS:
         assert FRAMES[0] <= len(clip.frames) <= FRAMES[1] and clip.frames.shape[1:] == (SIDE, SIDE, 3)
         still, (one, other) = clip.frames[0], clip.events
-        events = [*range(one.first, one.last + 1), *range(other.first, other.last + 1)]
-        assert one.first > 0 and one.last + 1 < other.first and other.last < len(clip.frames) - 1
+        events = [*range(one.first, one.last), *range(other.first, other.last)]
+        assert 0 < one.first < one.last < other.first < other.last < len(clip.frames)
         for number, frame in enumerate(clip.frames):
             assert np.array_equal(frame, still) == (number not in events), number
         for event in clip.events:
-            assert LASTS[0] <= event.last - event.first + 1 <= LASTS[1]
+            assert LASTS[0] <= event.last - event.first <= LASTS[1]
             assert (event.shape, event.action) != ("circle", "turns")
 
 

@@ -104,7 +104,7 @@ class Msrvtt(FilmCorpus):
     def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], list[Path]]:
         parts = [file for file in found if file.name.lower().startswith(("train", "test"))] or found[:1]
         whole = [file for file in found if file not in parts]
-        texts = whole[:1] or parts
+        texts = list(whole[:1] or parts)
 
         def read(bad: BadRows) -> Iterator[CaptionedFile]:
             for text in texts:

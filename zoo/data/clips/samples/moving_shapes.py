@@ -16,7 +16,7 @@ Numbers = NDArray[np.float32]
 SIDE = 32
 """Pixels per side; all lengths below are for this side."""
 FRAMES = (7, 9)  # Fewest and most frames of a clip
-LASTS = (1, 2)  # Fewest and most frames of an event
+LASTS = (1, 2)  # Fewest and most frames of an event, without the one in which the shape is as before
 PAINT = {
     "red": (214, 40, 44),
     "yellow": (240, 224, 48),
@@ -43,7 +43,8 @@ CAPTIONS = 3
 
 
 class Event(NamedTuple):
-    """A shape does something in the frames from `first` to `last`."""
+    """A shape does something in the frames from `first` on, and is as before again in the frame `last`. Both are
+    changes that a network sees."""
 
     colour: str
     shape: str
@@ -91,13 +92,13 @@ def clip(random: np.random.Generator) -> Clip:
 
 
 def _times(random: np.random.Generator, length: int) -> list[tuple[int, int]]:
-    """The first and the last frame of two events, with a still frame before, between and after them."""
+    """`first` and `last` of two events, in sequence."""
     lasts = random.integers(LASTS[0], LASTS[1] + 1, 2).tolist()
     free = length - sum(lasts) - 3
     before, until = sorted(random.integers(0, free + 1, 2).tolist())
     begin = 1 + before
     second = begin + lasts[0] + 1 + (until - before)
-    return [(begin, begin + lasts[0] - 1), (second, second + lasts[1] - 1)]
+    return [(begin, begin + lasts[0]), (second, second + lasts[1])]
 
 
 def _painted(random: np.random.Generator, length: int, events: list[Event]) -> NDArray[np.uint8]:
@@ -109,9 +110,8 @@ def _painted(random: np.random.Generator, length: int, events: list[Event]) -> N
         centre = (np.array(divmod(quarter, 2)) + 0.5) * SIDE / 2 + random.uniform(-JITTER, JITTER, 2)
         radius, angle = random.uniform(*RADIUS), random.uniform(-0.3, 0.3)
         way = random.uniform(0, 2 * np.pi)
-        share = np.zeros(length)
-        steps = event.last - event.first + 1
-        share[event.first : event.last + 1] = np.sin(np.pi * np.arange(1, steps + 1) / (steps + 1))
+        steps = event.last - event.first
+        share = np.sin(np.pi * np.arange(steps + 1) / (steps + 1))  # first the still shape
         change = {name: share * (name == event.action) for name in ACTIONS}
         cover = _cover(
             event.shape,
@@ -119,7 +119,10 @@ def _painted(random: np.random.Generator, length: int, events: list[Event]) -> N
             radius * (1 + GROWTH * change["grows"]),
             angle + ANGLE * change["turns"],
         )
-        covers[quarter] = event.colour, cover * (change["vanishes"] == 0)[:, None, None]
+        cover *= (change["vanishes"] == 0)[:, None, None]
+        whole = cover[np.zeros(length, int)]
+        whole[event.first : event.last] = cover[1:]
+        covers[quarter] = event.colour, whole
     for _, (colour, cover) in sorted(covers.items()):  # not in the order of events, which an overlap would show
         frames += cover[..., None] * (np.array(PAINT[colour], np.float32) - frames)
     return np.clip(frames + 0.5, 0, 255).astype(np.uint8)
