@@ -70,7 +70,7 @@ class FilmCorpus(Corpus, ClipData):
             path, texts, read, SPLITS, self.picture, facts, images=self.clips, noun="clips", medium=self.medium
         )
 
-    def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], list[Path]]:
+    def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], Sequence[Path]]:
         """The reader of the captions, and the files that it reads, of those with the right names."""
         raise NotImplementedError
 
@@ -81,7 +81,7 @@ class Msvd(FilmCorpus):
     name = "msvd"
     texts = ("AllVideoDescriptions.txt",)
 
-    def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], list[Path]]:
+    def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], Sequence[Path]]:
         text = found[0]
         mapping = text.with_name(MAPPING)
         texts = [text, *[mapping] * mapping.is_file()]
@@ -101,7 +101,7 @@ class Msrvtt(FilmCorpus):
         "videodatainfo_2017.json",
     )
 
-    def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], list[Path]]:
+    def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], Sequence[Path]]:
         parts = [file for file in found if file.name.lower().startswith(("train", "test"))] or found[:1]
         whole = [file for file in found if file not in parts]
         texts = list(whole[:1] or parts)
