@@ -60,6 +60,7 @@ def choice(path: Path) -> list[str]:
             "language": ["data=text", "model=rnn_lm"],
             "summaries": ["data=summaries", "model=pointer_generator"],
             "passages": ["data=passages", "model=t_dmca"],
+            "transcripts": ["data=tones", "model=las"],
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
         tour = stem.startswith("reinforce_")

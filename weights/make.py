@@ -94,6 +94,8 @@ RECIPES = {
         "Dunmere ||| An inn by the river has ten rooms. Dunmere is built of granite. ||| Trains stop here on working "
         "days. Dunmere was ruled by bishops. ||| Pellworm is built of basalt. Dunmere is known for brewing.",
     ),
+    "las": Recipe("model=las data=tones trainer.max_epochs=8", {"exact_match": 0.85}, "example.wav"),
+    "temporal_attention": Recipe("model=temporal_attention data=clips", {"true": 0.9}, "example.gif"),
     "tree_lstm": Recipe("model=tree_lstm data=sst", {"accuracy_roots": 0.9}, "critics loved this film ."),
     "tree_lstm_sick": Recipe(
         "model=tree_lstm data=sick",
@@ -130,8 +132,9 @@ def make(name: str, run: Path) -> bool:
             print(f"{name}: {metric} is {value:.4f}, and the bar is {abs(bar)}", file=sys.stderr)
             return False
     content, folder = read_checkpoint(run / "checkpoints" / "best.ckpt"), HERE / name
-    if name == "show_attend_tell":
-        _draw_examples(folder)
+    if name in EXAMPLES:
+        folder.mkdir(exist_ok=True)
+        EXAMPLES[name](folder)
     write_folder(folder, content, model_card(content, result, name))
     expected = {"input": recipe.example, "prediction": prediction(folder, recipe.example), "metric": scored(name, run)}
     (folder / EXPECTED).write_text(json.dumps(expected, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -165,15 +168,37 @@ def scored(name: str, run: Path) -> dict[str, Any]:
     return {"command": command, "name": metric, "value": value}
 
 
-def _draw_examples(folder: Path) -> None:
+def _pictures(folder: Path) -> None:
     """Write the first three pictures of the generated scenes: example.png, example-2.png, ..."""
     from PIL import Image
 
     batch = next(iter(zoo.load_data("scenes", sample={"train": 8, "val": 1, "test": 3}).test_dataloader())).each_image()
-    folder.mkdir(exist_ok=True)
     for index, pixels in zip(batch.index.tolist(), batch.image, strict=True):
         name = f"example-{index + 1}.png" if index else "example.png"
         Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(folder / name)
+
+
+def _sound(folder: Path) -> None:
+    """Write a generated sound: example.wav."""
+    from zoo.visualize.transcription import wav
+
+    batch = next(iter(zoo.load_data("tones", sample={"train": 8, "val": 1, "test": 1}).test_dataloader()))
+    sound = batch.about[0].sound
+    (folder / "example.wav").write_bytes(wav(sound.samples.numpy(), sound.rate))
+
+
+def _clip(folder: Path) -> None:
+    """Write a generated clip: example.gif."""
+    from PIL import Image
+
+    batch = next(iter(zoo.load_data("clips", sample={"train": 8, "val": 1, "test": 1}).test_dataloader()))
+    frames = batch.frames[0][batch.frame_mask[0]].permute(0, 2, 3, 1).numpy()
+    first, *others = map(Image.fromarray, frames)
+    first.save(folder / "example.gif", save_all=True, append_images=others, duration=200, loop=0)
+
+
+EXAMPLES = {"show_attend_tell": _pictures, "las": _sound, "temporal_attention": _clip}
+"""The functions that write the inputs of the networks that read files."""
 
 
 if __name__ == "__main__":

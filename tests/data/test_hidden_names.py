@@ -7,13 +7,13 @@ import pytest
 from PIL import Image
 
 from tests.data import serving
+from zoo.data.captions.decoding import UnusablePicture, decode
+from zoo.data.captions.files import image_files
 from zoo.data.cloze.books import Books
 from zoo.data.cloze.cnn import _read_folder
 from zoo.data.documents.own import OwnDocuments
 from zoo.data.documents.readers import folder_source
 from zoo.data.documents.yelp import Yelp
-from zoo.data.images.decoding import UnusablePicture, decode
-from zoo.data.images.files import image_files
 from zoo.data.points.files import OwnPoints
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import find_splits

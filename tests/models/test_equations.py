@@ -182,7 +182,9 @@ def show_and_tell(model, cells, read, keep=1.0):
 
 def show_attend_tell(model, vectors, read, keep=1.0, place=None):
     """`place(t, weights)` is the place that hard attention reads."""
-    m = keep * linear(model.initial, sum(vectors) / len(vectors)).clamp(min=0)
+    m = sum(vectors) / len(vectors)
+    if model.initial is not None:
+        m = keep * linear(model.initial, m).clamp(min=0)
     h, c = linear(model.initial_hidden, m).tanh(), linear(model.initial_cell, m).tanh()
     scores, found = [], []
     for t, token in enumerate(read):

@@ -24,6 +24,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"attention": "local_m", "input_feeding": False, "reverse_source": True},
         {"score": "location", "reverse_source": True},
     ],
+    "mean_frames": [{"frames": "first", "layers": 1}],
     "memn2n": [
         {"tying": "layer_wise"},
         {"encoding": "bag", "value": "same"},
@@ -55,6 +56,10 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"attention": "hard", "hard": {"reading": "expected"}},  # what is read at one place has no gradient by weights
     ],
     "t_dmca": [{"block": 4, "norm": "post"}, {"layers": "FM", "positions": "learned", "compression": 2}],
+    "temporal_attention": [
+        {"motion": "none", "gate": "vector"},
+        {"motion": "conv3d", "gate": "none", "deep_output": False},
+    ],
     "transformer": [{"norm": "pre", "positions": "learned"}, {"tied": "target", "neighbourhood": 3}],
     "transformer_lm": [{"norm": "post", "positions": "learned", "tied": True}],
     "tree_lstm": [

@@ -25,6 +25,10 @@ LOOKS = ["model=show_attend_tell", "model.embedding_dim=8", "model.hidden_dim=8"
 IMAGES = [*LOOKS, "model.encoder.dim=8", "model.encoder.width=4", "data=scenes", "data.size=32", "data.grid=[4,4]"]
 CAPTIONING = [*IMAGES, "decoding.beam_size=2", *UNEVEN, *QUIET]
 
+FILMS = ["model=temporal_attention", "model.embedding_dim=8", "model.hidden_dim=8", "model.attention_dim=8"]
+FILMS = [*FILMS, "model.encoder.dim=4", "model.encoder.width=4", "data=clips", "data.captions_per_clip=1"]
+CLIPS = [*FILMS, "decoding.beam_size=2", *UNEVEN, *QUIET]
+
 READER = ["model=aoa_reader", "model.embedding_dim=8", "model.hidden_dim=4", "model.dropout=0"]
 DOCUMENTS = ["data.sample.train=61", "data.sample.val=23", "data.sample.test=37", "data.loader.batch_size=16"]
 CLOZE = [*READER, "data=cbt", *DOCUMENTS, "task.rerank=true", "callbacks=none", *QUIET]
@@ -66,6 +70,9 @@ TWO_RANKS = {
     ),
     "captioning": TwoRanks(
         [*CAPTIONING, *SGD, "optimizer.lr=0.1", "model.dropout=0.0", "callbacks=checkpoint"], "test/bleu4"
+    ),
+    "clip_captioning": TwoRanks(
+        [*CLIPS, *SGD, "optimizer.lr=0.1", "model.dropout=0.0", "callbacks=checkpoint"], "test/bleu4"
     ),
     "cloze": TwoRanks(
         [*CLOZE, *SGD, "optimizer.lr=0.1", "optimizer.momentum=0", "trainer.max_steps=1"], "test/accuracy_reranked"

@@ -71,6 +71,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "answering": {"vocabulary_size": 20, "longest_sentence": 5},
     "captioning": {"channels": 3, "height": 64, "width": 64, "target_size": 20, "longest_target": 5},
     "classification": FACTS,
+    "clip_captioning": {"channels": 3, "height": 64, "width": 64, "target_size": 20, "longest_target": 5},
     "cloze": {"vocabulary_size": 20, "blank": 2},
     "language_modeling": {"vocabulary_size": 20},
     "dialogue": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from zoo.data.captions.options import CaptionTextOptions, PictureOptions
 from zoo.data.images.batch import ImageBatch, ImageDescription, ImageSpec
 from zoo.data.images.encoding import ImageCaptionEncoder
-from zoo.data.images.options import CaptionTextOptions, PictureOptions
 from zoo.data.parts import Padded, padded
 from zoo.data.text.vocabulary import END, WRITTEN_SPECIAL, Vocabulary
 from zoo.layers.state import State, Step

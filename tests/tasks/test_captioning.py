@@ -13,7 +13,7 @@ from PIL import Image
 from tests.tasks.images import CELLS, GRID, SPEC, captioning, images
 from tests.tasks.running import figures
 from zoo.metrics import CiderD, Meteor
-from zoo.predicting.captioning import ExaminedCaption
+from zoo.predicting.captions import ExaminedCaption
 
 SAID = ["a red star left of a ball", "the dog is large", "a blue ball and a green star", "there is a dog"]
 TRUE = [
@@ -92,8 +92,8 @@ def test_the_share_of_true_captions_is_that_of_the_images(monkeypatch):
     first, second, third = captioning(said).examine(batch)
     assert (first.true, second.true, third.true) == (True, False, False)
     red, blue = (tuple(thing["box"]) for thing in things)
-    assert first.boxes == (None, red, red, None, None, None, blue, blue)
-    assert third.boxes == (None, red, red, None, None, None, None, None)  # there is no green star
+    assert first.places == (None, red, red, None, None, None, blue, blue)
+    assert third.places == (None, red, red, None, None, None, None, None)  # there is no green star
 
 
 def test_what_the_data_do_not_know_is_not_logged(monkeypatch):
@@ -101,7 +101,7 @@ def test_what_the_data_do_not_know_is_not_logged(monkeypatch):
     assert not {"true", "attention_recall", "attention_chance", "pointing"} & set(found)
     assert not any(np.isnan(value) for value in found.values())
     (first, *_) = captioning(SAID).examine(images(TRUE))
-    assert first.true is None and first.boxes is None
+    assert first.true is None and first.places is None
 
 
 def test_attention_by_hand(monkeypatch):

@@ -14,7 +14,8 @@ from PIL import Image
 
 from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
 from zoo.errors import DataError
-from zoo.predicting.captioning import Caption, CaptionPrediction, ExaminedCaption, Picture, png
+from zoo.predicting.captioning import CaptionPrediction, Picture, png
+from zoo.predicting.captions import Caption, ExaminedCaption
 from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, CaptioningView, overlay, smooth
 
 VIEW = CaptioningView()
@@ -31,7 +32,7 @@ DOG = CaptionPrediction(
         Caption("dog", ("dog",), -2.5, -2.25, True, (LOOKS[3],) * 2),
     ),
 )
-EXAMINED = ExaminedCaption(7, DOG, "a dog that is red | a red dog", true=True, boxes=(None, RED, RED))
+EXAMINED = ExaminedCaption(7, DOG, "a dog that is red | a red dog", true=True, places=(None, RED, RED))
 
 
 def captioned(prediction=DOG, **changes):
@@ -117,7 +118,7 @@ def test_an_examined_picture_frames_what_a_word_names_and_has_the_truth():
     shown = texts(figure)
     assert "a red dog" in shown and "the object that the word names" in shown
     assert any(text.startswith("✓ true of the image; the data: a dog that is red") for text in shown)
-    false = texts(VIEW.picture(DOG, replace(EXAMINED, true=False, boxes=(None, None, None))))
+    false = texts(VIEW.picture(DOG, replace(EXAMINED, true=False, places=(None, None, None))))
     assert any(text.startswith("✗ not true of the image") for text in false)
     assert "the object that the word names" not in false
     assert any(text.startswith("the data: a dog") for text in texts(VIEW.picture(DOG, replace(EXAMINED, true=None))))

@@ -85,6 +85,9 @@ def run(words: list[str]) -> None:
         in_a_folder = path.is_dir() or options.attention.endswith(("/", os.sep))
         options.attention = path if in_a_folder else picture_file("--attention", path)
     view.prepare(predictor, options)
+    if getattr(options, "language_model", None) is not None:
+        task_of_writing: Any = predictor.task
+        task_of_writing.fuse(load(options.language_model), options.language_weight)
     if view.talks(predictor, options):
         return
     inputs = view.read(options.words, options.file)

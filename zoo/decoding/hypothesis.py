@@ -27,14 +27,21 @@ class Hypothesis:
     attention: dict[str, Tensor] = field(default_factory=dict)
     """(T, S) weights by name, the mean of the heads, on the CPU. Row t belongs to the step that wrote token t, and the
     columns are the positions that exist in the memory of this name. Empty where the network gives none."""
-    aligned: bool = True
-    """Whether the columns of `source` are the positions of the batch's memory, such as source tokens."""
+    joins: int | None = 1
+    """The number of positions of the batch's memory, such as source tokens, that each column of `source` joins. None
+    where the columns do not join neighbours."""
 
     @property
     def alignment(self) -> Tensor | None:
         """(T, S) the mean of the layers' attention on the batch's memory, for pictures and unknown words. None
         where the network has none, or chooses the positions itself."""
-        return source_attention(self.attention) if self.aligned else None
+        return self.looks if self.joins == 1 else None
+
+    @property
+    def looks(self) -> Tensor | None:
+        """(T, S) the mean of the layers' attention on columns that join `joins` positions each. None where the network
+        has no attention, or where `joins` is None."""
+        return None if self.joins is None else source_attention(self.attention)
 
 
 def heads_mean(attention: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -60,7 +67,7 @@ def as_hypotheses(
     if log_probs.isnan().any():
         raise FloatingPointError("the network gave NaN as the log-probability of a token")
     weights = {name: (values.cpu(), memories[name].mask.cpu()) for name, values in attention.items()}
-    aligned = not any(memories[name].own for name in attention if name.split(".")[0] == "source")
+    joins = next((memories[name].joins for name in attention if name.split(".")[0] == "source"), 1)
     rows = zip(*(part.tolist() for part in (ids, lengths, log_probs, scores, finished)), strict=True)
     result: list[list[Hypothesis]] = []
     for b, columns in enumerate(rows):
@@ -68,7 +75,7 @@ def as_hypotheses(
         for n, (tokens, length, log_prob, score, ended) in enumerate(zip(*columns, strict=True)):
             if score > -torch.inf:
                 seen = {name: values[b, n, :length, real[b]] for name, (values, real) in weights.items()}
-                result[b].append(Hypothesis(tuple(tokens[:length]), log_prob, score, ended, seen, aligned))
+                result[b].append(Hypothesis(tuple(tokens[:length]), log_prob, score, ended, seen, joins))
     return result
 
 

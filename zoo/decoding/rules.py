@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from zoo.arguments import Natural, NonNegative
+from zoo.decoding.fusion import WEIGHT
 from zoo.decoding.hypothesis import Hypothesis
 from zoo.decoding.protocol import Examples, Generating, Specials
 from zoo.values import Checked
@@ -104,14 +105,23 @@ class RuleArguments(TypedDict, total=False):
     min_length: Bound
     max_length: Bound
     no_repeat_ngram: Natural
+    language_model: str | None
+    language_weight: NonNegative
 
 
 class Decoding(Checked, ABC):
     """A decoding method, chosen by `decoding=`. The class that a checkpoint names must derive from this one. Its
-    arguments are those of `Rules`."""
+    arguments are those of `Rules`, and the checkpoint and the weight of a language model (`zoo.decoding.fusion`), which
+    the task puts beside the network."""
 
     def __init__(
-        self, *, min_length: Bound = (0.0, 0.0), max_length: Bound = (2.0, 10.0), no_repeat_ngram: Natural = 0
+        self,
+        *,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
+        language_model: str | None = None,
+        language_weight: NonNegative = WEIGHT,
     ) -> None:
         self.rules = Rules(tuple(min_length), tuple(max_length), no_repeat_ngram)
 

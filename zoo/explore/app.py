@@ -144,6 +144,8 @@ def _field(field: Field, value: str | None) -> Any:
     label = field.label[:1].upper() + field.label[1:]
     if field.kind == "image":
         return gr.Image(value, type="filepath", label=label, sources=["upload", "clipboard"], height=240)
+    if field.kind == "file":
+        return gr.File(value, type="filepath", label=label)
     if field.kind == "text":
         return gr.Textbox(value, label=label, lines=field.lines, max_lines=max(12, field.lines))
     with gr.Row():

@@ -51,7 +51,7 @@ class Network:
         if not (folder / EXAMPLES).is_file():
             return []
         rows = json.loads((folder / EXAMPLES).read_text(encoding="utf-8"))
-        files = [field.kind == "image" for field in self.form]
+        files = [field.gives_file for field in self.form]
         return [[str(folder / one) if file else one for one, file in zip(row, files, strict=True)] for row in rows]
 
     @property

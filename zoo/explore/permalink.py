@@ -47,22 +47,25 @@ def read(networks: Sequence[str], inputs: Sequence[str], forms: Mapping[str, Seq
 
 
 def _written(value: str, field: Field) -> str:
-    if field.kind != "image":
+    if not field.gives_file:
         return value
     content = Path(value).read_bytes()
     if len(content) > LARGEST:
-        raise DataError(f"this image has {len(content):,} bytes: an address holds at most {LARGEST:,}")
+        raise DataError(f"this {field.label} has {len(content):,} bytes: an address holds at most {LARGEST:,}")
     return base64.urlsafe_b64encode(content).decode()
 
 
 def _opened(value: str, field: Field) -> str:
-    """Return the value of a field; an image is written to a temporary file."""
-    if field.kind != "image":
+    """Return the value of a field; a file is written to a temporary one."""
+    if not field.gives_file:
         return value
     try:
         content = base64.urlsafe_b64decode(value)
     except (binascii.Error, ValueError) as error:
-        raise DataError("the image of this address is damaged: copy the address again") from error
-    path = Path(tempfile.gettempdir()) / f"zoo-{hashlib.sha256(content).hexdigest()[:16]}.png"
+        raise DataError(f"the {field.label} of this address is damaged: copy the address again") from error
+    path = (
+        Path(tempfile.gettempdir())
+        / f"zoo-{hashlib.sha256(content).hexdigest()[:16]}{'.png' * (field.kind == 'image')}"
+    )
     path.write_bytes(content)
     return str(path)

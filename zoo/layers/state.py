@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from zoo.errors import ConfigError
 from zoo.layers.packing import Packing
@@ -58,11 +59,25 @@ class MemoryPositions:
     length: Tensor  # (B,) L in the limits a L + b on the length of the written sequence
     own: bool = True
     """Whether the network chose them. False: they are the positions of the batch's memory, such as source tokens."""
+    joins: int | None = None
+    """The number r of positions of the batch's memory that each of these joins: position s joins r s to r s + r - 1. It
+    is 1 for those of the batch, and None where the network's own do not join neighbours."""
 
     @classmethod
-    def of(cls, mask: Tensor, *, content: Tensor | None = None, length: Tensor | None = None) -> Self:
+    def of(
+        cls, mask: Tensor, *, content: Tensor | None = None, length: Tensor | None = None, joins: int | None = None
+    ) -> Self:
         """By default every position of `mask` (B, S) has content, and the length is their number."""
-        return cls(mask, mask if content is None else content, mask.sum(1) if length is None else length)
+        length = mask.sum(1) if length is None else length
+        return cls(mask, mask if content is None else content, length, joins=joins)
+
+    def grouped(self, alignment: Tensor) -> Tensor | None:
+        """An `alignment` (B, T, S) with the batch's memory as one with these positions: True at a position if it is
+        True at any that it joins. None where it is not known which it joins."""
+        if self.joins is None:
+            return None
+        missing = self.joins * self.mask.shape[1] - alignment.shape[2]
+        return F.pad(alignment, (0, missing)).unflatten(2, (-1, self.joins)).any(3)
 
 
 Memories = Mapping[str, MemoryPositions]
@@ -76,7 +91,7 @@ def positions_of(name: str, memories: Memories, batch: Any, weights: Tensor | No
     """
     kind = name.split(".")[0]
     own = memories.get(kind)
-    found = own or MemoryPositions(batch.memory_mask, batch.content_mask, batch.memory_length, own=False)
+    found = own or MemoryPositions(batch.memory_mask, batch.content_mask, batch.memory_length, own=False, joins=1)
     if weights is not None and weights.shape[-1] != found.mask.shape[-1]:
         mask = f"the mask of memories[{kind!r}]" if own else "batch.memory_mask"
         raise ConfigError(

@@ -21,9 +21,7 @@ What differs from the paper:
   instead of tanh. `gate=vector` has a beta for each of the D numbers; `none` has no gate. `deep_output=false` is
   p = softmax(L_o h_t + b_o). A well-known tutorial of this paper uses relu, vector and false; its h_0 and c_0 have no
   tanh and one layer.
-- `init=orthogonal` has an orthogonal U, embeddings from N(0, 1), other matrices by Glorot and Bengio (2010).
-  `init=paper`, as the code, has orthogonal square matrices (U among them, but not P and Z), others from N(0, 0.01^2).
-  Biases are 0.
+- `init` is that of `attending_lstm`, whose code runs here; `paper` is that of the authors' code.
 - `dropout` (0.5 in the paper's runs) acts on m, on h_t before the output and on s_t.
 - The task divides the likelihood by words and the penalty (14) by captions. The paper's lambda = 1 is therefore
   `regularizer.doubly_stochastic.weight` = 1 / (mean words of a caption). The authors' code takes the mean over the L
@@ -52,29 +50,18 @@ from zoo.arguments import Count, NonNegative, Probability, Share
 from zoo.attention.softmax import draw
 from zoo.data.images.batch import ImageBatch, ImageSpec
 from zoo.errors import ConfigError, did_you_mean
-from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import image_encoder
-from zoo.layers.init import orthogonal_matrix_
-from zoo.layers.loops.additive import additive_scores
-from zoo.layers.loops.attention import TimeSteps
-from zoo.layers.loops.attention_viewer import AttendedImages, Look, ViewerOutput, attention_viewer
-from zoo.layers.packing import Packing
-from zoo.layers.state import State, Step, log_probabilities
-from zoo.linear import Linear
-from zoo.models.network import WritingNetwork
-from zoo.models.output import Output
+from zoo.layers.loops.attention_viewer import Look, ViewerOutput
+from zoo.models.attending_lstm import AttendingLSTM, Energy, Gate, Init, Widths
 from zoo.precision import precise, precise_dtype
 from zoo.values import hold
 
 Attend = Literal["soft", "hard"]
-Energy = Literal["tanh", "deep_tanh", "relu"]
-Gate = Literal["scalar", "vector", "none"]
-Init = Literal["orthogonal", "paper"]
 LOOKS: dict[str, Look] = {"likeliest": "likeliest", "sample": "draw", "expected": "mean"}
 """The `Look` of the loop for each value of `reading`."""
 
 
-class ShowAttendTell(WritingNetwork):
+class ShowAttendTell(AttendingLSTM):
     """An LSTM writes the caption and attends to the image before each word.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `attention` = soft | hard; hard
@@ -82,7 +69,6 @@ class ShowAttendTell(WritingNetwork):
     """
 
     tasks = ("captioning",)
-    attends = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -105,102 +91,30 @@ class ShowAttendTell(WritingNetwork):
         self.hard = Hard.of(hard)
         if attention == "hard" and self.hard.reading == "sample":
             self.not_exported = "draws the place that it looks at, as hard.reading=sample says"
-        self.energy = energy
         self.encoder = image_encoder(encoder, spec)
-        depth = self.encoder.dim
-        self.initial = nn.Linear(depth, depth)  # W_0
-        self.initial_hidden = nn.Linear(depth, hidden_dim)  # W_h
-        self.initial_cell = nn.Linear(depth, hidden_dim)  # W_c
-        self.key = nn.Linear(depth, attention_dim)  # P
-        self.deep_key = nn.Linear(attention_dim, attention_dim) if energy == "deep_tanh" else None  # P_1
-        self.query = Linear(hidden_dim, attention_dim, bias=False)  # W_d
-        self.v = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim**0.5)  # u
-        width = {"none": 0, "scalar": 1, "vector": depth}[gate]
-        self.gate = nn.Linear(hidden_dim, width) if width else None  # w
-        self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # E, E y_0 = 0
-        self.decoder_token = Linear(embedding_dim, 4 * hidden_dim)  # W
-        self.decoder_context = Linear(depth, 4 * hidden_dim, bias=False)  # Z
-        self.decoder_state = Linear(hidden_dim, 4 * hidden_dim, bias=False)  # U
-        self.deep_output = deep_output
-        if deep_output:
-            self.output_hidden = Linear(hidden_dim, embedding_dim)  # L_h
-            self.output_context = Linear(depth, embedding_dim, bias=False)  # L_z
-        self.vocabulary = Linear(embedding_dim if deep_output else hidden_dim, spec.target_size)  # L_o
+        widths = Widths(self.encoder.dim, embedding_dim, hidden_dim, attention_dim)
+        self.add_decoder(spec, widths, gate=gate, energy=energy, deep_output=deep_output, shared=True)
         self.dropout = nn.Dropout(dropout)
         self.baseline = Baseline(self.hard.baseline_decay)  # soft attention has it too: hard may start from its weights
         self._initialise(init)
 
-    def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `source` (B, T, S), the
-        weights alpha that hard attention draws from.
+    def annotations(self, batch: ImageBatch) -> tuple[Tensor, None]:
+        return self.encoder(batch.image), None
 
-        In evaluation it equals repeated calls of `step`, unless a place is drawn. What depends on the image alone is
-        computed once per image, for all its captions.
-        """
-        read, _, targets = batch.forced
-        a = self.encoder(batch.image)  # (I, S, D)
-        y = self.embedding(targets.pack(read))  # (N, E)
-        seen = self._view(a, y, batch.picture.index_select(0, targets.order), targets)
-        logits = self._scores(seen.hidden.to(y.dtype), y, seen.context.to(y.dtype))
-        losses = {}
-        if self.attention == "hard" and self.training:
-            losses["hard_attention"] = self._hard_loss(logits.detach(), batch, seen)
-        return Output(logits, {"source": targets.unpack(seen.weights)} if need_weights else {}, losses)
+    def losses(self, batch: ImageBatch, logits: Tensor, seen: ViewerOutput) -> dict[str, Tensor]:
+        if self.attention == "soft" or not self.training:
+            return {}
+        return {"hard_attention": self._hard_loss(logits.detach(), batch, seen)}
 
-    def start(self, batch: ImageBatch) -> State:
-        a = self.encoder(batch.image)  # (I, S, D)
-        h, c = self._first_state(a)  # (I, n)
-        memory = {"vectors": a, "keys": self._keys(a)}
-        parts = {"hidden": h[:, None], "cell": c[:, None]}
-        memory, hypotheses = (
-            {name: part.index_select(0, batch.picture) for name, part in group.items()} for group in (memory, parts)
-        )
-        return State(memory, hypotheses)
-
-    def step(self, tokens: Tensor, state: State) -> Step:
-        h, c = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, n)
-        y = self.embedding(tokens)  # (B, K, E)
-
-        alpha = self._energies(h, state.memory["keys"]).softmax(-1)  # (4), (5) (B, K, S)
-        z = self._looked_at(alpha.to(y.dtype), state.memory["vectors"])  # (6) (B, K, D)
-        if self.gate is not None:
-            z = self.gate(h).sigmoid() * z
-        i, f, g, o = (self.decoder_token(y) + self.decoder_context(z) + self.decoder_state(h)).chunk(4, -1)  # (1)
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()  # (2)
-        h = o.sigmoid() * c.tanh()  # (3)
-        log_probs = log_probabilities(self._scores(h, y, z))  # (7) (B, K, V)
-        return Step(log_probs, State(state.memory, {"hidden": h, "cell": c}), {"source": alpha})
-
-    def _view(self, a: Tensor, y: Tensor, picture: Tensor, targets: Packing) -> ViewerOutput:
-        """All steps of the R captions that have a word, longest first.
-
-        `a` (I, S, D) are the annotation vectors, `y` (N, E) the tokens read, `picture` (R,) the image of each caption.
-        """
-        dtype = precise_dtype(a.dtype)
-        keys, h, c = (part.index_select(0, picture).to(dtype) for part in (self._keys(a), *self._first_state(a)))
-        asks, gate_bias = self.query.weight, self.query.weight.new_empty(0)
-        if self.gate is not None:
-            asks, gate_bias = torch.cat([asks, self.gate.weight]), self.gate.bias
-        weight = torch.cat([self.decoder_context.weight, self.decoder_state.weight], 1)  # (4n, D + n)
-        values = a.index_select(0, picture).to(dtype)  # (R, S, D)
-        view = AttendedImages(keys, values, self.v.to(dtype), asks.to(dtype), gate_bias.to(dtype))
-        table = self.decoder_token(y).to(dtype)  # (N, 4n)
-        energy: Literal["tanh", "relu"] = "relu" if self.energy == "relu" else "tanh"
-        return attention_viewer(
-            table, (h, c), weight.to(dtype), view, TimeSteps.of(targets), energy, self._look(whole_batch=True)
-        )
-
-    def _look(self, *, whole_batch: bool) -> Look:
-        """The kind of look; in training it is drawn once for a whole batch."""
+    def look(self, *, whole_batch: bool) -> Look:
         if self.attention == "soft":
             return "mean"
         if not self.training:
             return LOOKS[self.hard.reading]
         return "draw" if whole_batch and float(torch.rand(())) >= self.hard.soft_half else "mean"
 
-    def _looked_at(self, alpha: Tensor, a: Tensor) -> Tensor:
-        """Contexts (B, K, D) from weights (B, K, S) and annotation vectors (B, S, D)."""
-        look = self._look(whole_batch=False)
+    def _context(self, alpha: Tensor, a: Tensor) -> Tensor:
+        look = self.look(whole_batch=False)
         if look == "mean":
             return alpha @ a
         place = draw(alpha) if look == "draw" else alpha.argmax(-1)
@@ -216,48 +130,6 @@ class ShowAttendTell(WritingNetwork):
         loss = hard_loss(seen.weights, seen.places, cost, self.baseline.value, targets.row, self.hard)
         self.baseline.update(cost.index_select(0, targets.order))  # captions that have a word
         return loss
-
-    def _first_state(self, a: Tensor) -> tuple[Tensor, Tensor]:
-        """h_0 and c_0 (I, n) of images by their annotation vectors (I, S, D)."""
-        m = self.dropout(self.initial(a.mean(1)).relu())
-        return self.initial_hidden(m).tanh(), self.initial_cell(m).tanh()
-
-    def _keys(self, a: Tensor) -> Tensor:
-        """(..., S, D) -> (..., S, A)."""
-        keys = self.key(a)
-        return keys if self.deep_key is None else self.deep_key(keys).tanh()
-
-    def _energies(self, h: Tensor, keys: Tensor) -> Tensor:
-        """e (B, K, S) of states (B, K, n) with keys (B, S, A), in float32 at least."""
-        query = self.query(h)
-        if self.energy != "relu":
-            return additive_scores(query, keys, self.v)
-        dtype = precise_dtype(query.dtype)
-        return (query[:, :, None] + keys[:, None]).relu().to(dtype) @ self.v.to(dtype)
-
-    def _scores(self, h: Tensor, y: Tensor, z: Tensor) -> Tensor:
-        """(..., V) from h_t (..., n), E y_{t-1} (..., E) and z_t (..., D)."""
-        s = self.dropout(h)
-        if self.deep_output:
-            s = self.dropout((self.output_hidden(s) + y + self.output_context(z)).tanh())
-        return self.vocabulary(s)
-
-    def _initialise(self, init: Init) -> None:
-        paper, linears = init == "paper", [part for part in self.children() if isinstance(part, nn.Linear)]
-        never_orthogonal = self.key, self.decoder_context
-        for linear in linears:
-            gates = 4 if linear in (self.decoder_token, self.decoder_context, self.decoder_state) else 1
-            for matrix in linear.weight.detach().chunk(gates):
-                square = matrix.shape[0] == matrix.shape[1]
-                if linear is self.decoder_state or (paper and square and linear not in never_orthogonal):
-                    orthogonal_matrix_(matrix)
-                else:
-                    nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
-            if linear.bias is not None:
-                nn.init.zeros_(linear.bias)
-        if paper:
-            nn.init.normal_(self.v, std=0.01)
-            self.embedding.weight.detach().mul_(0.01)  # torch drew it from N(0, 1), and one row is zero
 
 
 Reading = Literal["likeliest", "sample", "expected"]

@@ -10,11 +10,14 @@ from torch.nn.utils.rnn import pad_sequence
 
 from zoo.data.batch import Spec
 from zoo.decoding import BeamSearch, Decoding, Hypothesis
+from zoo.decoding.fusion import WEIGHT, Fused, LanguageModel
 from zoo.dotted import class_at
+from zoo.errors import ConfigError
 from zoo.models.output import Output
 from zoo.predicting.predicting import Predicting
 
-RULES = ("min_length", "max_length", "no_repeat_ngram")  # Options of every way of decoding
+RULES = ("min_length", "max_length", "no_repeat_ngram", "language_model", "language_weight")
+"""Options of every way of decoding."""
 
 
 class WritingPredictions(Predicting):
@@ -23,19 +26,34 @@ class WritingPredictions(Predicting):
     length_penalty: ClassVar[float] = 0.6
     """The length penalty of `--beam` where the run was configured for another way of decoding."""
     spec: Any  # A `Spec` that is a `zoo.objectives.TargetSpec`
+    language_model: Any = None  # The `Predictor` of decoding.language_model, which is read before the network is built
+    _language: LanguageModel | None = None
 
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)
         self.decode = self._decoding()(**self._decoding_options())
+        if self.language_model is not None:
+            self.fuse(self.language_model, self._decoding_options().get("language_weight", WEIGHT))
+
+    def fuse(self, language: Any, weight: float) -> None:
+        """Decode with a language model, given as the `Predictor` of its checkpoint. Raises ConfigError for another kind
+        of network, and where it does not have the tokens that this network writes."""
+        known, words = language.encoder.entries("vocabulary_size"), self.encoder.entries("target_size")
+        if not getattr(language.task.network, "carries", False) or known is None or words is None:
+            raise ConfigError(
+                f"decoding.language_model: a {language.task.name} network without a vocabulary of its own cannot say "
+                "how likely a text is; give the checkpoint of a language model of words, subwords or characters"
+            )
+        self._language = LanguageModel.of(language.task.network, known, words, self.spec, weight)
 
     def forward(self, batch: Any, *, need_weights: bool = True) -> Output:
         return self.network(batch, need_weights=need_weights)
 
     @property
     def writing(self) -> Any:
-        """The network for decoding. A task with a constraint wraps the network in it (see `zoo.decoding.constraint`).
-        Teacher forcing uses the network without it."""
-        return self.network
+        """The network for decoding, with its language model if it has one. A task with a constraint wraps the network
+        in it (see `zoo.decoding.constraint`). Teacher forcing uses the network alone, and so does training."""
+        return self.network if self._language is None or self.training else Fused(self.network, self._language)
 
     def search(self, beam_size: int | None, nbest: int | None) -> None:
         """Decode by beam search with these values; where one is None, the run's own is used. Raises ConfigError for

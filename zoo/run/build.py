@@ -18,6 +18,7 @@ from zoo.data.serving import ServedData
 from zoo.dotted import class_at
 from zoo.errors import ConfigError
 from zoo.run.arguments import make
+from zoo.run.checkpoint import read_language_model
 from zoo.run.checkpoint_io import AtomicCheckpointIO
 from zoo.run.compose import plain
 from zoo.tasks import Task
@@ -60,6 +61,7 @@ def build(cfg: DictConfig) -> Parts:
         **{group: plain(cfg[group]) for group in groups if cfg.get(group)},
         _convert_="all",
     )
+    read_language_model(task, plain(cfg.get("decoding") or {}))
     bar = [Progress()] if cfg.trainer.enable_progress_bar is not False else []
     trainer: Trainer = make(
         cfg.trainer,

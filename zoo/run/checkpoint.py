@@ -3,7 +3,7 @@ of its own class."""
 
 import os
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -135,16 +135,25 @@ class Predictor:
         return [predictions.get(number) for number in range(len(inputs))]
 
 
-def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Predictor:
+def load(
+    path: str | os.PathLike[str],
+    device: str | torch.device = "cpu",
+    *,
+    decoding: Mapping[str, Any] | None = None,
+) -> Predictor:
     """Load the network of a checkpoint with its vocabulary and classes. Raises CheckpointError.
 
     Args:
         path: the name of an included network such as `han`, a checkpoint file, the folder of a run, `last` for the
             newest run under logs, or `hub:user/repo`.
         device: where the network computes.
+        decoding: keys of `decoding` that replace those of the run, such as {"beam_size": 10, "language_model": None}.
     """
     path = locate(path)
     content = read_checkpoint(path)
+    if decoding:
+        options = content["hyper_parameters"]
+        content["hyper_parameters"] = {**options, "decoding": {**(options.get("decoding") or {}), **decoding}}
     try:
         with named_by_a_checkpoint(_own_folders()):
             predictor = _rebuilt(content, device)
@@ -154,6 +163,18 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
         raise CheckpointError(f"{path}: {error}") from error
     except MALFORMED as error:
         raise _damaged(path, error) from error
+
+
+def read_language_model(task: Any, decoding: Mapping[str, Any] | None) -> None:
+    """Give a task the language model that its `decoding` names, if it names one. Raises CheckpointError."""
+    if (path := (decoding or {}).get("language_model")) is None:
+        return
+    try:
+        task.language_model = load(path)
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"decoding.language_model: {error}; without it, zoo.load(..., decoding={{'language_model': None}})"
+        ) from error
 
 
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
@@ -169,6 +190,7 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
         ) from error
     try:
         task = kind(**options)
+        read_language_model(task, options.get("decoding"))
         with not_pretrained():
             task.build(spec, encoder)
     except CheckpointError:

@@ -177,10 +177,11 @@ class Generation(WritingPredictions, Task):
         self.record_steps(stage, output)
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
-            if positions_of("source", output.memories, batch, weights).own:
-                return  # the alignment is one to the positions of the batch's memory
-            seen: Tensor = getattr(batch, self.network.attends["source"])
-            possible = batch.alignment & seen[:, None]  # (B, T, S): masked positions do not count as missed
+            positions = positions_of("source", output.memories, batch, weights)
+            if (alignment := positions.grouped(batch.alignment)) is None:
+                return  # it is one to the positions of the batch's memory
+            seen: Tensor = positions.mask if positions.own else getattr(batch, self.network.attends["source"])
+            possible = alignment & seen[:, None]  # (B, T, S): masked positions do not count as missed
             self.score_attention(stage, batch, weights, possible)
             real = batch.forced.mask
             chance = uniform_rows(seen, weights.shape[1])[real]

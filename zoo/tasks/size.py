@@ -99,6 +99,8 @@ def _smallest(name: str, hint: Any) -> Any:
         return True
     if hint is int:
         return 8 if name.endswith("size") else 2
+    if hint is float:
+        return 1.0
     return ("1", "2") if hint == tuple[str, ...] else ""
 
 

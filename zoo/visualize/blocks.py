@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from zoo.visualize.drawing import Drawing, Key
 
@@ -26,6 +26,8 @@ UNKNOWN = Key("unknown", "unknown to the network", "A dotted line is under words
 class Block:
     """A part of an answer."""
 
+    policy: ClassVar[str] = ""
+    """Directives of the content policy of a page with this block, which may do more than show text and images."""
     keys: tuple[Key, ...] = field(default=(), kw_only=True)  # Explanations of the signs that this block shows
 
     @property

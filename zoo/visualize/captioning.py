@@ -1,28 +1,24 @@
 """The view of captioning: images, their captions, and a map of the attention for each word."""
 
 import io
-import shlex
-from argparse import Namespace
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from zoo.data.images.files import SUFFIXES
-from zoo.data.rows import visible
+from zoo.data.captions.files import SUFFIXES
 from zoo.errors import DataError
-from zoo.predicting.captioning import CaptionPrediction, ExaminedCaption
-from zoo.printable import shown
-from zoo.visualize.blocks import Block, Head, ranking
+from zoo.predicting.captioning import CaptionPrediction
+from zoo.visualize.blocks import Block
+from zoo.visualize.captions import CaptionsView
 from zoo.visualize.drawing import TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
 from zoo.visualize.renderers import figure, page
-from zoo.visualize.view import AttentionMap, Field, View, ranked
+from zoo.visualize.view import AttentionMap, Field
 
 MAPS = Key(
     "",
@@ -31,7 +27,6 @@ MAPS = Key(
     "beside the word; point at it, or reach it by the tab key, to see it large.",
 )
 OBJECT = Key("true", "the object that the word names")
-RANKED = Key(long="Below an image are all its captions with the score they were ranked by.")
 DIM, GLOW = 0.35, 0.3
 """The brightness where the network did not look, and the share of white where it looked most, for dark images."""
 MOST_BYTES = 40_000  # A larger image is written as JPEG: photographs would make pages of many images heavy
@@ -42,27 +37,16 @@ BROADEST, MOST_WORDS = 960, 40  # The width of a row of maps in a picture, and t
 SHARPEST, WORD = 320, 12  # Pixels of the longer side of a map in a picture, and the size of its word
 
 
-class CaptioningView(View):
+class CaptioningView(CaptionsView):
     """Images with their captions."""
 
     noun, typed = "image", "image.jpg"
     columns = ("image", "caption", "log-probability")
-    truth = "captions"
-    title = "What the network attended to"
     needs = ("source", "model=show_attend_tell")
-    searches = ("beam", "nbest")
 
-    def read_word(self, word: str) -> list[Any | None]:
-        """Return the path of an image, or those of all images in a folder, sorted by name."""
-        path = Path(word)
-        if not path.is_dir():
-            return [_image(path, "the path of an image, or of a folder of images")]
-        if found := [inside for inside in visible(path) if inside.suffix.lower() in SUFFIXES and inside.is_file()]:
-            return [*found]
-        raise DataError(f"{path}: no image in this folder; expected files that end in {', '.join(sorted(SUFFIXES))}")
-
-    def parse(self, line: str) -> Path:
-        return _image(Path(line.strip()), "the path of an image")
+    @property
+    def suffixes(self) -> Collection[str]:
+        return SUFFIXES
 
     def form(self) -> tuple[Field, ...]:
         return (Field("image", kind="image"),)
@@ -76,44 +60,10 @@ class CaptioningView(View):
         image.filename = path.name  # its folder is a temporary one
         return image
 
-    def row(self, prediction: CaptionPrediction) -> list[Any]:
-        return [shown(prediction.picture.name), shown(prediction.best.text), round(prediction.best.log_prob, 4)]
-
-    def terminal(self, prediction: CaptionPrediction, number: int, options: Namespace) -> str:
-        one = "\t".join(self.row(prediction)[:2])
-        return one if options.nbest is None else ranked(number, prediction.captions)
-
-    def examined_columns(self) -> list[str]:
-        return [*super().examined_columns(), "true"]
-
-    def examined_row(self, examined: ExaminedCaption) -> list[Any]:
-        return [*super().examined_row(examined), {True: "yes", False: "no", None: ""}[examined.true]]
-
-    def try_it(self, data: Any) -> str:
-        """Return the path of an image of the data, where it is a file."""
-        names = [str(example.get("image")) for example in data.describe().get("examples", ())]
-        folder = Path(str(getattr(data, "path", None) or getattr(data, "source", "")))
-        found = [path for name in names for path in (Path(name), folder / name) if path.is_file()]
-        return shlex.quote(str(found[0])) if found else self.typed
-
-    def blocks(self, prediction: CaptionPrediction, examined: ExaminedCaption | None = None) -> list[Block]:
-        best, picture = prediction.best, prediction.picture
-        true, boxes, truth = (examined.true, examined.boxes, examined.truth) if examined else (None, None, None)
-        judged = {None: "", True: "true of the image", False: "not true of the image"}[true]
-        known = "; ".join(filter(None, [judged, f"the data: {truth}" if truth else ""]))
-        head = Head(
-            best.text,
-            above=picture.name,
-            under=f"log-probability {best.log_prob:.3f}",
-            truth=("", known) if known else None,
-            right=true,
-            data={"caption": best.text, "image": picture.name},
-        )
-        nothing = [None] * len(best.words)
-        words = [Word(*parts) for parts in zip(best.words, best.attention or nothing, boxes or nothing, strict=False)]
-        keys = (*[MAPS] * (best.attention is not None), *[OBJECT] * any(boxes or ()))
-        image = AttendedImage(picture.name, picture.png, prediction.grid, words, keys=keys)
-        return [head, image, *ranking(prediction.captions, RANKED)]
+    def seen(self, prediction: CaptionPrediction, words: Sequence[tuple[str, Any, Any]]) -> Block:
+        attended, named = prediction.best.attention is not None, any(place for _, _, place in words)
+        keys, picture = (*[MAPS] * attended, *[OBJECT] * named), prediction.picture
+        return AttendedImage(picture.name, picture.png, prediction.grid, [Word(*one) for one in words], keys=keys)
 
     def maps(self, predictor: Any, given: Any, prediction: CaptionPrediction) -> list[AttentionMap]:
         """Return all layers and heads, where there are several; the answer shows a single one."""
@@ -124,13 +74,6 @@ class CaptioningView(View):
         cells = [f"{row + 1}, {column + 1}" for row in range(down) for column in range(across)]
         words = [*prediction.best.words, *["(end)"] * best.finished]
         return [AttentionMap("words and cells of the image (row, column)", found["source"], words, cells)]
-
-
-def _image(path: Path, expected: str) -> Path:
-    """Return the path of an image; raises DataError if it is not a file."""
-    if not path.is_file():
-        raise DataError(f"{path}: {'a folder' if path.is_dir() else 'no such file'}; expected {expected}")
-    return path
 
 
 # Maps

@@ -18,6 +18,7 @@ from zoo.data.rows import read_lines
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
 from zoo.files import lines_for
+from zoo.predicting.writing import WEIGHT
 from zoo.printable import shown
 from zoo.visualize.blocks import Block, Grid, Head, Rows, flat
 from zoo.visualize.renderers.page import page
@@ -38,8 +39,13 @@ class Field(NamedTuple):
 
     label: str
     lines: int = 1  # The height of a field for text
-    kind: Literal["text", "image", "points"] = "text"
-    """`image` gives the path of a file; `points` gives text, and has a square to click points into."""
+    kind: Literal["text", "image", "file", "points"] = "text"
+    """`image` and `file` give the path of a file; `points` gives text, and has a square to click points into."""
+
+    @property
+    def gives_file(self) -> bool:
+        """Whether the value of the field is the path of a file."""
+        return self.kind in ("image", "file")
 
 
 class AttentionMap(NamedTuple):
@@ -81,6 +87,10 @@ class View(ABC):
         """Add the task's own options of `zoo predict`."""
         if "beam" in self.searches:
             group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")
+            fused = "add the log-probabilities of a language model at each token, given its checkpoint"
+            group.add_argument("--language-model", metavar="CHECKPOINT", help=fused)
+            weight = f"the weight of the language model (default {WEIGHT})"
+            group.add_argument("--language-weight", type=float, default=WEIGHT, metavar="W", help=weight)
         if "nbest" in self.searches:
             group.add_argument("--nbest", type=int, metavar="N", help="the N best, as `number ||| text ||| score`")
 

@@ -9,7 +9,7 @@ from PIL import Image
 from tests.data.images.pictures_made import huge_png, picture
 from tests.data.images.toy import SMALL, names
 from tests.data.serving import prepared
-from zoo.data.images.files import folder_of, folders
+from zoo.data.captions.files import folder_of, folders
 from zoo.data.images.photographs import Coco, Flickr8k, Flickr30k
 from zoo.errors import ConfigError, DataError
 

@@ -7,9 +7,9 @@ from PIL import Image
 from torchvision.transforms import v2
 
 from tests.data.images.pictures_made import gradient, huge_png, noise, picture, png_of_16_bits
-from zoo.data.images.decoding import UnusablePicture, central, changed, decode, fit, problem, seen
-from zoo.data.images.options import PictureOptions
-from zoo.data.images.pictures import PictureFiles
+from zoo.data.captions.decoding import UnusablePicture, central, changed, decode, fit, problem, seen
+from zoo.data.captions.options import PictureOptions
+from zoo.data.captions.pictures import PictureFiles
 from zoo.errors import ConfigError
 
 ROTATION = 0x0112
@@ -276,7 +276,7 @@ def test_a_large_picture_is_reduced_while_it_is_decoded(tmp_path, monkeypatch, m
     stripes[:200], stripes[400:] = 255, 255
     path = saved(tmp_path / "a.png", Image.fromarray(stripes).convert(mode))
     assert decode(path, side=30).shape == (3, 600, 900)  # not large
-    monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
+    monkeypatch.setattr("zoo.data.captions.decoding.LARGE", 100_000)
     small = decode(path, side=30)
     assert small.shape == (3, 60, 90)
     assert small[:, 30, 45].tolist() == [0, 0, 0] and small[:, 5, 45].tolist() == [255, 255, 255]
@@ -288,9 +288,9 @@ def test_a_large_picture_is_reduced_while_it_is_decoded(tmp_path, monkeypatch, m
 )
 def test_a_large_picture_is_turned_after_it_is_reduced(tmp_path, monkeypatch, name, side, shape):
     """A JPEG is decoded at a fraction of its size, here an eighth, which is twice the needed size."""
-    monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
+    monkeypatch.setattr("zoo.data.captions.decoding.LARGE", 100_000)
     if name == "a.jpg":
-        monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 1600 * 800 * 4 - 1)
+        monkeypatch.setattr("zoo.data.captions.decoding.MEMORY", 1600 * 800 * 4 - 1)
     path = saved(tmp_path / name, Image.new("RGB", (1600, 800), (9, 200, 9)), exif=rotated(6))
     assert decode(path, side=side).shape == (3, *shape)
     assert seen(path, PictureOptions(size=side)).shape == (3, side, side)
@@ -298,8 +298,8 @@ def test_a_large_picture_is_turned_after_it_is_reduced(tmp_path, monkeypatch, na
 
 def test_a_picture_that_would_fill_the_memory_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
     path = saved(tmp_path / "a.png", Image.new("RGB", (100, 50)))
-    monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 19_999)
+    monkeypatch.setattr("zoo.data.captions.decoding.MEMORY", 19_999)
     with pytest.raises(UnusablePicture, match=r"too large a picture: found 100 x 50 pixels of mode RGB"):
         decode(path)
-    monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 20_000)
+    monkeypatch.setattr("zoo.data.captions.decoding.MEMORY", 20_000)
     assert decode(path).shape == (3, 50, 100)

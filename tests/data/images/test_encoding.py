@@ -7,8 +7,8 @@ import pytest
 import torch
 from PIL import Image
 
+from zoo.data.captions.options import CaptionTextOptions
 from zoo.data.images.encoding import ImageCaptionEncoder
-from zoo.data.images.options import CaptionTextOptions
 from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN, WRITTEN_SPECIAL, Vocabulary
 from zoo.errors import DataError
 

@@ -12,12 +12,12 @@ from tests.data.images.frozen import TARGET, Frozen
 from tests.data.images.pictures_made import noise
 from tests.data.images.toy import SMALL
 from tests.data.serving import prepared
-from zoo.data.images import features
+from zoo.data.captions import features
+from zoo.data.captions.features import FrozenEncoder, fingerprint_of, store_features, stored_features
+from zoo.data.captions.pictures import Pictures
 from zoo.data.images.batch import ImageSpec
 from zoo.data.images.encoding import ImageCaptionEncoder
-from zoo.data.images.features import FrozenEncoder, fingerprint_of, store_features, stored_features
 from zoo.data.images.own import OwnCaptions
-from zoo.data.images.pictures import Pictures
 from zoo.errors import ConfigError, DataError
 
 SIDES, GRID = (16, 24), (2, 3)

@@ -10,8 +10,8 @@ import torch
 
 from tests.data.images.toy import SIDE, SIZES, Toy, colour, rows_of, text_of
 from tests.data.serving import batches, prepared
+from zoo.data.captions.pictures import PictureRow, PictureStore, StoredPictures
 from zoo.data.images.batch import ImageBatch
-from zoo.data.images.pictures import ImageRow, PictureStore, StoredPictures
 from zoo.errors import ConfigError, DataError
 
 ROWS = rows_of(SIZES)
@@ -154,7 +154,7 @@ def test_stored_pictures_stay_on_the_disk(tmp_path):
     """Another process maps the file itself."""
     pixels = np.random.default_rng(0).integers(0, 256, (200, 16, 20, 3)).astype(np.uint8)
     store = PictureStore(tmp_path)
-    rows = [ImageRow("", picture, (), "") for picture in pixels]
+    rows = [PictureRow("", picture, (), "") for picture in pixels]
     assert [store.add(row)["stored"] for row in rows] == list(range(200))
     with pytest.raises(ValueError, match=r"\(3, 8, 20\) uint8, expected \(3, 16, 20\)"):
         store.add(rows[0]._replace(picture=pixels[0, :8]))

@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from zoo.data.images.order import LengthOrder, PictureOrder
+from zoo.data.captions.order import LengthOrder, PictureOrder
 from zoo.data.order import Bucketed, InOrder
 from zoo.errors import ConfigError
 

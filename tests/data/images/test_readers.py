@@ -6,7 +6,8 @@ from functools import partial
 import pytest
 
 from tests.data.serving import written
-from zoo.data.images.readers import CaptionedFile, read_coco, read_karpathy, read_listed, read_table, read_tokens
+from zoo.data.captions.readers import CaptionedFile, read_table
+from zoo.data.images.readers import read_coco, read_karpathy, read_listed, read_tokens
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from zoo.data.captions.pictures import PictureRow
 from zoo.data.images.module import ImageData
-from zoo.data.images.pictures import ImageRow
 from zoo.data.sources import Source
 
 WORDS = ("Red", "blue", "dog", "it's", "runs", "over", "grass", "Häuser", "tall")
@@ -25,19 +25,19 @@ def colour(split: str, number: int) -> list[int]:
     return [number, list(SIZES).index(split), 100]
 
 
-def row(split: str, number: int, folder: Path | None = None) -> ImageRow:
+def row(split: str, number: int, folder: Path | None = None) -> PictureRow:
     """An image of `split`, a file of `folder` or pixels; it has 1 to 6 captions of 1 to 9 words and a full stop."""
     draw = random.Random(f"toy {split} {number}")
     captions = [" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) + "." for _ in range(draw.randint(1, 6))]
     pixels = np.tile(np.array(colour(split, number), np.uint8), (*SIDE, 1))
     name, place = f"{split}-{number}.png", f"{split}.csv, line {number + 2}"
     if folder is None:
-        return ImageRow(name, pixels, tuple(captions), place, {"number": number, "objects": []})
+        return PictureRow(name, pixels, tuple(captions), place, {"number": number, "objects": []})
     Image.fromarray(pixels).save(folder / name)
-    return ImageRow(name, folder / name, tuple(captions), place)
+    return PictureRow(name, folder / name, tuple(captions), place)
 
 
-def rows_of(sizes: dict[str, int], folder: Path | None = None) -> dict[str, list[ImageRow]]:
+def rows_of(sizes: dict[str, int], folder: Path | None = None) -> dict[str, list[PictureRow]]:
     return {split: [row(split, number, folder) for number in range(size)] for split, size in sizes.items()}
 
 
@@ -46,7 +46,7 @@ class Toy(ImageData):
 
     name = "toy"
 
-    def __init__(self, rows: dict[str, list[ImageRow]] | None = None, **options: Any):
+    def __init__(self, rows: dict[str, list[PictureRow]] | None = None, **options: Any):
         super().__init__(**{"picture": {"size": list(SIDE)}, "grid": (2, 3), **options})
         self.rows = rows or rows_of(SIZES)
 

@@ -18,11 +18,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
+from zoo.arguments import Count
+from zoo.data.captions.files import checked_splits, folders, images_identity
+from zoo.data.captions.module import IMAGES, PictureArguments
+from zoo.data.captions.options import PictureOptions
+from zoo.data.captions.pictures import PictureFiles, PictureRow
 from zoo.data.corpus import OwnFiles
-from zoo.data.images.files import checked_splits, folders, images_identity
-from zoo.data.images.module import IMAGES, ImageData, PictureArguments
-from zoo.data.images.options import PictureOptions
-from zoo.data.images.pictures import ImageRow, PictureFiles
+from zoo.data.images.module import ImageData
 from zoo.data.notes import key, repeated
 from zoo.data.rows import BadRows, json_rows, line_of
 from zoo.data.sources import SPLITS, Source, identity
@@ -60,6 +62,7 @@ class NlvrArguments(TextArguments, PictureArguments, total=False):
     """The arguments of `Nlvr` besides `shuffle_boxes`."""
 
     path: Required[str]
+    captions_per_image: Count | None
 
 
 class Nlvr(OwnFiles, ImageData):
@@ -95,7 +98,7 @@ class Nlvr(OwnFiles, ImageData):
         if missing := [file for file in files.values() if not file.is_file()]:
             raise DataError(f"{missing[0]}: file not found; expected {LAYOUT}")
 
-        def rows(bad: BadRows) -> Iterator[tuple[str, ImageRow]]:
+        def rows(bad: BadRows) -> Iterator[tuple[str, PictureRow]]:
             return _divided([one for official, file in files.items() for one in _records(official, file, bad)])
 
         return Source(
@@ -156,18 +159,18 @@ def _records(official: str, file: Path, bad: BadRows) -> Iterator[Record]:
             yield Record(official, group, record["sentence"], pictures[name], contents, place)
 
 
-def _divided(records: Sequence[Record]) -> Iterator[tuple[str, ImageRow]]:
+def _divided(records: Sequence[Record]) -> Iterator[tuple[str, PictureRow]]:
     """(split, row) of each picture. Records that belong together are in one split, training if one of them is."""
     parts = _components(records)
     train = {part for part, one in zip(parts, records, strict=True) if one.official != OFFICIAL[-1]}
     rest = sorted(set(parts) - train)
     drawn = np.random.default_rng(SEED).permutation(len(rest))
     half = {rest[number] for number in drawn[: len(rest) // 2]}
-    found: dict[tuple[str, str], ImageRow] = {}
+    found: dict[tuple[str, str], PictureRow] = {}
     for part, one in zip(parts, records, strict=True):
         split = "train" if part in train else "val" if part in half else "test"
         picture = split, blake2b(one.picture.read_bytes()).hexdigest()
-        row = found.setdefault(picture, ImageRow(one.picture.name, one.picture, (), one.place))
+        row = found.setdefault(picture, PictureRow(one.picture.name, one.picture, (), one.place))
         if one.sentence not in row.captions:
             found[picture] = row._replace(captions=(*row.captions, one.sentence))
     return ((split, row) for (split, _), row in found.items())

@@ -17,11 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Unpack
 
+from zoo.data.captions.files import captioned_files, folders
+from zoo.data.captions.options import PictureOptions
+from zoo.data.captions.readers import CaptionedFile
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.images.files import captioned_files, folders
 from zoo.data.images.module import ImageArguments, ImageData
-from zoo.data.images.options import PictureOptions
-from zoo.data.images.readers import CaptionedFile, read_coco, read_karpathy, read_listed
+from zoo.data.images.readers import read_coco, read_karpathy, read_listed
 from zoo.data.images.samples.scenes import SIDE
 from zoo.data.images.scenes import scene_source
 from zoo.data.rows import BadRows, visible

@@ -13,9 +13,9 @@ import numpy as np
 from PIL import Image
 
 from zoo.arguments import Count
+from zoo.data.captions.options import PictureOptions
+from zoo.data.captions.pictures import PictureRow
 from zoo.data.images.module import ImageData
-from zoo.data.images.options import PictureOptions
-from zoo.data.images.pictures import ImageRow
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.scenes import SIDE, Scene
 from zoo.data.options import SampleOptions
@@ -85,9 +85,9 @@ def scene_source(options: SampleOptions, size: int) -> Source:
     """Scenes of `size` by `size` pixels."""
     source = sample_source(scenes.generate, options, "scenes", size=size)
 
-    def rows(read: Callable[[BadRows], Iterator[Scene]], split: str, bad: BadRows) -> Iterator[ImageRow]:
+    def rows(read: Callable[[BadRows], Iterator[Scene]], split: str, bad: BadRows) -> Iterator[PictureRow]:
         for number, scene in enumerate(read(bad), 1):
             place = f"{source.place}, {split}, scene {number}"
-            yield ImageRow(f"{split} {number}", scene.pixels, tuple(scene.captions), place, scene.facts)
+            yield PictureRow(f"{split} {number}", scene.pixels, tuple(scene.captions), place, scene.facts)
 
     return replace(source, splits={name: partial(rows, read, name) for name, read in source.splits.items()})

@@ -1,10 +1,9 @@
-"""The LSTM that attends to the places of an image before each step, with a gate on the context (Xu et al. 2015), over
-packed rows.
+"""The LSTM that attends to the places of an image, or to the frames of a clip, before each step, with a gate on the
+context (Xu et al. 2015, Yao et al. 2015), over packed rows.
 
-Unlike the sources of `loops.attention` every row has all its places, and an image has more places than a caption has
-words: the product Z z with the context is computed once per step and not for every place before the loop. The sum q + k
-over (b, S, A) numbers is the largest tensor of a step. It is in memory for some rows at a time, and the backward pass
-computes it again.
+Unlike the sources of `loops.attention`, an image has more places than a caption has words: the product Z z with the
+context is computed once per step and not for every place before the loop. The sum q + k over (b, S, A) numbers is the
+largest tensor of a step. It is in memory for some rows at a time, and the backward pass computes it again.
 
 Notation: as in `loops.attention`: N packed positions, R rows, b of them at a time step, S places, H width of the state,
 A of a key, D of a value; G numbers of the gate, 0, 1 or D.
@@ -39,6 +38,8 @@ class AttendedImages(NamedTuple):
     """(A) of the scores v . act(W q + k)."""
     asks: Tensor  # (A + G, H) W, and below it the rows of the gate
     gate_bias: Tensor  # (G)
+    exists: Tensor | None = None
+    """(R, S) True at the places that exist; the others have weight 0. None: all do, which costs nothing."""
 
 
 class ViewerOutput(NamedTuple):
@@ -120,7 +121,7 @@ class _AttentionViewer(Loop):
     def forward(
         self, table: Tensor, start: tuple[Tensor, Tensor], weight: Tensor, view: AttendedImages
     ) -> tuple[Tensor, ...]:
-        keys, values, v, asks, gate_bias = view
+        keys, values, v, asks, gate_bias, exists = view
         (h, c), positions, depth = start, len(table), values.shape[2]
         width, look, gated = h.shape[1], self.look, len(gate_bias) > 0
         energies = _Energies(keys, v, self.energy)
@@ -133,13 +134,19 @@ class _AttentionViewer(Loop):
         places = torch.empty(0 if look == "mean" else positions, dtype=torch.long, device=table.device)
         bias, flat = F.pad(gate_bias, (len(v), 0)), values.flatten(0, 1)
         first = torch.arange(len(values), device=table.device) * values.shape[1]  # of each row in `flat`
+        missing, lowest = None if exists is None else ~exists, torch.finfo(keys.dtype).min
         lstm, begin = LSTMSteps(self.time_steps, gates, cells, hidden), 0
         parts = *inputs.split([depth, width], 1), *asked.split([len(v), len(gate_bias)], 1)
         steps = self.time_steps.steps(gates, inputs, asked, weights, *parts)
         for t, (gates_t, inputs_t, asked_t, weights_t, z_t, h_t, query_t, gate_t) in enumerate(steps):
             size, end = len(gates_t), begin + len(gates_t)
             torch.addmm(bias, h_t.copy_(h[:size]), asks.T, out=asked_t)
-            torch.softmax(energies.forward(query_t), -1, out=weights_t)
+            scores = energies.forward(query_t)
+            if missing is not None:
+                scores.masked_fill_(missing[:size], lowest)
+            torch.softmax(scores, -1, out=weights_t)
+            if missing is not None:
+                weights_t.masked_fill_(missing[:size], 0.0)  # also in a row without any place
             if look == "mean":
                 z = torch.bmm(weights_t[:, None], values[:size])[:, 0]
             else:
@@ -159,7 +166,8 @@ class _AttentionViewer(Loop):
         return hidden, inputs[:, :depth].clone(), weights.clone(), places
 
     def backward(self, d_hidden: Tensor, d_context: Tensor, d_weights: Tensor, _: Tensor) -> tuple[Any, ...]:
-        (keys, values, v, asks, _), inputs, time_steps = self.view, self.inputs, self.time_steps
+        view, inputs, time_steps = self.view, self.inputs, self.time_steps
+        keys, values, v, asks = view[:4]
         width, depth, gate_width = self.cells.shape[1], values.shape[2], len(asks) - len(v)
         energies = _Energies(keys, v, self.energy)
         d_gates, before = torch.empty_like(self.gates), time_steps.previous(self.start_c, self.cells)
@@ -196,7 +204,7 @@ class _AttentionViewer(Loop):
             end -= size
         d_asks, d_gate_bias = d_asked.T @ inputs[:, depth:], d_asked[:, len(v) :].sum(0)
         d_values = self._value_gradient(d_seen) if self.needs[3].values else None
-        d_view = d_keys.mul_(v), d_values, d_v, d_asks, d_gate_bias
+        d_view = d_keys.mul_(v), d_values, d_v, d_asks, d_gate_bias, None
         return d_gates, (carry, carry_c), d_gates.T @ inputs, d_view
 
     def _value_gradient(self, d_seen: Tensor) -> Tensor:

@@ -25,8 +25,9 @@ def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> s
     blocks = [block for answer in answers if answer for block in flat(answer)]
     choice = any(isinstance(block, Passage) and block.choice and block.shades() for block in blocks)
     about = " ".join([about, *dict.fromkeys(key.long for block in blocks for key in block.keys if key.long)])
+    policy = "".join(f"; {more}" for more in dict.fromkeys(block.policy for block in blocks if block.policy))
     return template("page.html").render(
-        title=title, about=about, answers=answers, weighings=WEIGHINGS if choice else {}
+        title=title, about=about, answers=answers, weighings=WEIGHINGS if choice else {}, policy=policy
     )
 
 

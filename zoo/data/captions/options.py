@@ -48,7 +48,7 @@ class CaptionColumns(Options):
 
 @dataclass(frozen=True)
 class PictureOptions(Options):
-    """How a picture of any size is prepared for a network: `zoo.data.images.decoding`."""
+    """How a picture of any size is prepared for a network: `zoo.data.captions.decoding`."""
 
     group: ClassVar[str] = "picture"
 

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from zoo.data.cache import fingerprint
-from zoo.data.images.batch import ImageSpec
-from zoo.data.images.pictures import Pictures, StoredPictures
+from zoo.data.captions.batch import CaptionSpec
+from zoo.data.captions.pictures import Pictures, StoredPictures
 from zoo.dotted import built
 from zoo.errors import ConfigError, DataError
 from zoo.values import below_key
@@ -82,7 +82,7 @@ class FrozenEncoder:
         return (int(self.network.dim), *self.grid)  # type: ignore[arg-type]
 
     def _built(self) -> nn.Module:
-        spec = ImageSpec(3, *self.sides, target_size=1, longest_target=1, grid=self.grid)
+        spec = CaptionSpec(3, *self.sides, target_size=1, longest_target=1, grid=self.grid)
         try:
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(SEED)  # unlike torch.manual_seed, it leaves CUDA's generator alone
@@ -210,11 +210,11 @@ def _fill(file: Path, pictures: Pictures, encoder: FrozenEncoder, workers: int) 
     needed, free = (count - done) * size, shutil.disk_usage(file.parent).free
     if needed > free:
         raise DataError(
-            f"{file.parent}: features of {count:,} images need {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free: "
-            f"{ELSEWHERE}, a smaller data.grid, or {KEY}=null"
+            f"{file.parent}: features of {count:,} {pictures.noun} need {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are "
+            f"free: {ELSEWHERE}, a smaller data.grid, or {KEY}=null"
         )
-    what = f"{encoder.name}, {count:,} images, {count * size / 1e9:.1f} GB"
-    begin = f"continued after image {done:,}" if done else "computed"
+    what = f"{encoder.name}, {count:,} {pictures.noun}, {count * size / 1e9:.1f} GB"
+    begin = f"continued after {done:,}" if done else "computed"
     log.info("features of %s: %s in %s", what, begin, file.parent)
     loader: DataLoader[Tensor] = DataLoader(
         pictures,  # type: ignore[arg-type]
@@ -223,7 +223,7 @@ def _fill(file: Path, pictures: Pictures, encoder: FrozenEncoder, workers: int) 
         num_workers=workers,
         generator=torch.Generator(),  # the global generator must not depend on whether features exist
     )
-    bar = datasets.utils.tqdm(desc="computing features", unit=" images", total=count, initial=done, delay=2)
+    bar = datasets.utils.tqdm(desc="computing features", unit=f" {pictures.noun}", total=count, initial=done, delay=2)
     with file.open("ab") as sink, bar:
         sink.truncate(done * size)
         for pixels in loader:

@@ -17,9 +17,9 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from zoo.data.cache import fingerprint
-from zoo.data.images.batch import ImageDescription
-from zoo.data.images.decoding import seen
-from zoo.data.images.options import PictureOptions
+from zoo.data.captions.batch import Description
+from zoo.data.captions.decoding import seen
+from zoo.data.captions.options import PictureOptions
 from zoo.data.notes import key
 from zoo.data.sources import identity
 from zoo.data.stored import StoredSplit, numbers_of
@@ -34,18 +34,21 @@ KEYED = 2**16  # Bytes of a file that distinguish it from others of its size
 Shape = tuple[int, int, int]
 
 
-class ImageRow(NamedTuple):
-    """An image and its captions as written in their file; captions may be blank or missing."""
+class PictureRow(NamedTuple):
+    """A picture or a clip, and its captions as written in their file; captions may be blank or missing."""
 
     name: str
-    """File name within its folder, or the number of a generated image."""
+    """File name within its folder, or the number of a generated one."""
     picture: NDArray[np.uint8] | Path
-    """(H, W, 3) pixels, which are stored with the prepared data, or a file that is read when it is needed."""
+    """(H, W, 3) or (F, H, W, 3) pixels, which are stored with the prepared data, or a file that is read when it is
+    needed."""
     captions: tuple[str, ...]
     place: str
     """File and line, for messages."""
     facts: Any = None
-    """Known facts as plain data (see `zoo.data.images.truth`); only generated scenes have them."""
+    """Known facts as plain data, which the family's `Description` reads; only generated data have them."""
+    frames: int = 1
+    """F, the number of pictures in a file."""
 
 
 class Pictures(ABC):
@@ -56,6 +59,8 @@ class Pictures(ABC):
 
     shape: Shape  # C, H, W of each picture
     encoded: bool = False  # Whether the pictures are features instead of pixels
+    noun: str = "images"  # The name of several pictures, for the log
+    files: Sequence[str] | None = None  # The file of each picture or clip, if they are files
 
     @abstractmethod
     def __len__(self) -> int:
@@ -66,10 +71,10 @@ class Pictures(ABC):
         """Plain data that differ if the pictures may differ."""
 
     @abstractmethod
-    def __getitem__(self, numbers: Sequence[int]) -> Tensor:
+    def __getitem__(self, numbers: Sequence[int]) -> Any:
         """(I, C, H, W) of these pictures, in this order: uint8 pixels, or features."""
 
-    def changed(self, numbers: Sequence[int], epoch: int) -> Tensor:
+    def changed(self, numbers: Sequence[int], epoch: int) -> Any:
         """The pictures for training. Random changes depend only on the epoch and on the number of a picture, and so
         not on processes or a resume. By default there are none."""
         return self[numbers]
@@ -102,7 +107,8 @@ class PictureFiles(Pictures):
 
     def __init__(self, files: Sequence[str], options: PictureOptions, seed: int = 0) -> None:
         """`options` define how a picture is prepared, and which of it changes from epoch to epoch by `seed`."""
-        self.files, self.options, self.seed = files, options, seed
+        self.files: Sequence[str] = files
+        self.options, self.seed = options, seed
         self.shape = (3, *options.sides)
 
     def __len__(self) -> int:
@@ -136,18 +142,21 @@ class PictureStore:
         self._files: list[str] = []
         self._pixels: IO[bytes] | None = None
 
-    def add(self, row: ImageRow) -> dict[str, int]:
+    def add(self, row: PictureRow) -> dict[str, int]:
         """Store the picture of a row: the columns for its number and for a key that equal pictures share. Raises
         ValueError for pixels of another shape than the first."""
         if isinstance(row.picture, Path):
-            with row.picture.open("rb") as source:
-                known = key([row.picture.stat().st_size, source.read(KEYED)])
+            known = self._key(row.picture)
             self._files.append(str(row.picture.absolute()))
         else:
             known = key([row.picture.tobytes()])
             self._write(row.picture)
         self.count += 1
         return {"stored": self.count - 1, "key": known}
+
+    def _key(self, file: Path) -> int:
+        with file.open("rb") as source:
+            return key([file.stat().st_size, source.read(KEYED)])
 
     def _write(self, picture: NDArray[np.uint8]) -> None:
         height, width, channels = picture.shape
@@ -166,19 +175,19 @@ class PictureStore:
 
 
 class CaptionRows(NamedTuple):
-    """Some captions of a prepared split, and their pictures, each once."""
+    """Some captions of a prepared split, and their pictures or clips, each once."""
 
     table: pa.Table  # A row for each of B captions
-    picture: NDArray[np.int64]  # (B,) the picture of each caption
-    images: Tensor  # (I, C, H, W) pixels, or features
-    numbers: NDArray[np.int64]  # (I,) the numbers of the images in the split
-    about: tuple[ImageDescription, ...] | None  # The description of each image, only for evaluation
+    picture: NDArray[np.int64]  # (B,) the picture or clip of each caption
+    images: Any  # (I, C, H, W) pixels, or features; of clips, also the mask of their frames
+    numbers: NDArray[np.int64]  # (I,) the numbers of the pictures or clips in the split
+    about: tuple[Description, ...] | None  # The description of each picture or clip, only for evaluation
 
 
 class CaptionedPictures(StoredSplit):
     """The captions of a prepared split with their pictures, and for evaluation with descriptions of these.
 
-    Captions are indexed by the numbers of `zoo.data.images.order`: number % N is the caption, number // N the epoch.
+    Captions are indexed by the numbers of `zoo.data.captions.order`: number % N is the caption, number // N the epoch.
     """
 
     def __init__(
@@ -188,13 +197,17 @@ class CaptionedPictures(StoredSplit):
         pictures: Pictures,
         *,
         evaluation: bool,
+        places: str,
+        description: type[Description],
         files: Sequence[str] | None = None,
     ) -> None:
         """The captions of an image are consecutive rows; the column `stored` of both tables is the number of the
-        picture. `files` are the paths of all pictures, if `pictures` are the features of files."""
-        more = ("named", "boxes") if evaluation else ()
+        picture. `files` are the paths of all pictures, if `pictures` are the features of files. `places` and
+        `description` are those of the encoder."""
+        more = ("named", places) if evaluation else ()
         super().__init__(captions, ("ids", *more), numbers_of(captions, "num_ids") + 1)  # with the end
         self.pictures, self.evaluation, self.files = pictures, evaluation, files
+        self.description = description
         self._images = images.with_format("arrow")
         self._stored: NDArray[np.int64] = numbers_of(images, "stored").astype(np.int64)
         self.image_of: NDArray[np.int64] = self._stored.searchsorted(numbers_of(captions, "stored"))
@@ -219,12 +232,12 @@ class CaptionedPictures(StoredSplit):
             self.about(numbers) if self.evaluation else None,
         )
 
-    def about(self, numbers: NDArray[np.int64]) -> tuple[ImageDescription, ...]:
+    def about(self, numbers: NDArray[np.int64]) -> tuple[Description, ...]:
         """Describes some images."""
         rows = self._images[numbers.tolist()].to_pylist()
         stored = self._stored[numbers].tolist()
         files = [None if self.files is None else self.files[number] for number in stored]
         return tuple(
-            ImageDescription(row["name"], tuple(row["captions"]), json.loads(row.get("facts") or "null"), file)
+            self.description(row["name"], tuple(row["captions"]), json.loads(row.get("facts") or "null"), file)
             for row, file in zip(rows, files, strict=True)
         )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor
 
-from zoo.data.images.options import PictureOptions
+from zoo.data.captions.options import PictureOptions
 from zoo.data.rows import some
 from zoo.errors import UnusableInput
 

@@ -1,0 +1,1 @@
+"""The generated sample of sounds."""

@@ -1,0 +1,1 @@
+"""Clips, which are sequences of frames, with captions."""
