@@ -19,8 +19,8 @@ WIDEST = 16
 
 
 def small(arguments: dict[str, Any], widest: int = WIDEST) -> dict[str, Any]:
-    """Arguments with every width cut down, those of a part such as the image encoder too, without dropout, noise and
-    penalties: the contract does not depend on them, its speed does."""
+    """Arguments with every width cut down, those of a part such as the image encoder too, without dropout, noise,
+    penalties and losses of a part alone: the contract does not depend on them, its speed does."""
 
     def cut(name: str, value: Any) -> Any:
         if isinstance(value, dict):
@@ -29,7 +29,7 @@ def small(arguments: dict[str, Any], widest: int = WIDEST) -> dict[str, Any]:
         return min(value, widest) if wide else value
 
     def off(name: str) -> bool:
-        return "dropout" in name or name.endswith(("_noise", "_penalty"))
+        return "dropout" in name or name == "ctc" or name.endswith(("_noise", "_penalty"))
 
     return {name: 0.0 if off(name) else cut(name, value) for name, value in arguments.items()}
 

@@ -16,6 +16,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"answers": "shared", "times": False},
         {"memory_size": 2, "common_words": 0},
     ],
+    "las": [{"pyramids": 1, "location": [2, 3], "smoothing": True}],
     "luong": [
         {"input_feeding": False, "score": "concat"},
         {"attention": "local_m", "score": "dot"},
