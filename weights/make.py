@@ -178,26 +178,28 @@ def _pictures(folder: Path) -> None:
         Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(folder / name)
 
 
-def _sound(folder: Path) -> None:
-    """Write a generated sound: example.wav."""
-    from zoo.visualize.transcription import wav
+def _sounds(folder: Path) -> None:
+    """Write the first three generated sounds: example.wav, and example-2.ogg and example-3.ogg, which are smaller."""
+    import soundfile
 
-    batch = next(iter(zoo.load_data("tones", sample={"train": 8, "val": 1, "test": 1}).test_dataloader()))
-    sound = batch.about[0].sound
-    (folder / "example.wav").write_bytes(wav(sound.samples.numpy(), sound.rate))
+    batch = next(iter(zoo.load_data("tones", sample={"train": 8, "val": 1, "test": 3}).test_dataloader()))
+    for index, about in zip(batch.index.tolist(), batch.about, strict=True):
+        name = f"example-{index + 1}.ogg" if index else "example.wav"
+        soundfile.write(folder / name, about.sound.samples.numpy(), about.sound.rate)
 
 
-def _clip(folder: Path) -> None:
-    """Write a generated clip: example.gif."""
+def _clips(folder: Path) -> None:
+    """Write the first three generated clips: example.gif, example-2.gif, ..."""
     from PIL import Image
 
-    batch = next(iter(zoo.load_data("clips", sample={"train": 8, "val": 1, "test": 1}).test_dataloader()))
-    frames = batch.frames[0][batch.frame_mask[0]].permute(0, 2, 3, 1).numpy()
-    first, *others = map(Image.fromarray, frames)
-    first.save(folder / "example.gif", save_all=True, append_images=others, duration=200, loop=0)
+    batch = next(iter(zoo.load_data("clips", sample={"train": 8, "val": 1, "test": 3}).test_dataloader())).each_image()
+    for index, frames, mask in zip(batch.index.tolist(), batch.frames, batch.frame_mask, strict=True):
+        name = f"example-{index + 1}.gif" if index else "example.gif"
+        first, *others = map(Image.fromarray, frames[mask].permute(0, 2, 3, 1).numpy())
+        first.save(folder / name, save_all=True, append_images=others, duration=200, loop=0)
 
 
-EXAMPLES = {"show_attend_tell": _pictures, "las": _sound, "temporal_attention": _clip}
+EXAMPLES = {"show_attend_tell": _pictures, "las": _sounds, "temporal_attention": _clips}
 """The functions that write the inputs of the networks that read files."""
 
 

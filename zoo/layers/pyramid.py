@@ -7,9 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
-from zoo.layers.packing import Packing, Padded
+from zoo.layers.packing import Packing
 
 
 def joined(x: Tensor, packing: Packing) -> tuple[Tensor, Packing]:
@@ -18,8 +17,6 @@ def joined(x: Tensor, packing: Packing) -> tuple[Tensor, Packing]:
     A row of n positions has n / 2 of them afterwards, rounded up, and an odd last position has zeros beside it. Rows
     are prefixes, and their lengths are known from the packing, so that no device is waited for.
     """
-    if isinstance(packing, Padded):
-        return _joined_grid(x, packing)
     first, second = (torch.from_numpy(part).to(x.device) for part in _pairs(packing.batch_sizes))
     with_zeros = torch.cat([x, x.new_zeros(1, x.shape[1])])  # the partner of an odd last position
     pairs = torch.cat([x.index_select(0, first), with_zeros.index_select(0, second)], 1)
@@ -57,11 +54,3 @@ def _halved(packing: Packing, kept: Tensor) -> Packing:
         order=packing.order,
         last=begin.index_select(0, length - 1) + torch.arange(len(length), device=kept.device),
     )
-
-
-def _joined_grid(x: Tensor, packing: Padded) -> tuple[Tensor, Packing]:
-    odd = packing.shape[-1] % 2
-    grid, mask = F.pad(packing.unpack(x), (0, 0, 0, odd)), F.pad(packing.mask, (0, odd))
-    pairs = grid.unflatten(-2, (-1, 2)).flatten(-2)
-    after = Packing.of(mask.unflatten(-1, (-1, 2))[..., 0])
-    return after.pack(pairs), after

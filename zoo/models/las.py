@@ -62,6 +62,7 @@ class LAS(WritingNetwork):
 
     tasks = ("transcription",)
     attends = {"source": None}
+    not_exported = "joins neighbouring states by their numbers of rows, which torch.export does not know"
 
     def __init__(
         self,
