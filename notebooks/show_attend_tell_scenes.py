@@ -150,7 +150,7 @@ for batch in batches:
     for one, about in zip(soft.examine(batch), batch.about, strict=True):
         best, (first, second) = one.prediction.best, [thing["box"] for thing in about.facts["objects"][:2]]
         covered = cells([first, second], one.prediction.grid)  # (2, S)
-        for word, box, weights in zip(best.words, one.boxes, best.attention, strict=False):
+        for word, box, weights in zip(best.words, one.places, best.attention, strict=False):
             named = {tuple(first): KINDS[0], tuple(second): KINDS[2]}.get(box)
             kind = named or (KINDS[1] if word in STAND else KINDS[3])
             inside = covered @ np.array(weights)

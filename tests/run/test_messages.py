@@ -328,7 +328,7 @@ CAPTIONS = ["model=show_and_tell", "data=scenes"]
 
 
 def test_what_can_be_chosen_of_a_group_is_no_model() -> None:
-    assert {"small", "vgg19", "resnet101", "convnext_tiny", "vit_b_16"} == set(choices("model/encoder"))
+    assert {"small", "small_frames", "vgg19", "resnet101", "convnext_tiny", "vit_b_16"} == set(choices("model/encoder"))
     assert not set(choices("model/encoder")) & set(models()) and "encoder" not in models()
 
 
