@@ -93,7 +93,7 @@ def test_the_share_of_true_captions_is_that_of_the_images(monkeypatch):
     assert (first.true, second.true, third.true) == (True, False, False)
     red, blue = (tuple(thing["box"]) for thing in things)
     assert first.places == (None, red, red, None, None, None, blue, blue)
-    assert third.places == (None, red, red, None, None, None, None, None)  # there is no green star
+    assert third.places == (None, red, red, None, None, None, None, None)  # the scene lacks a green star
 
 
 def test_what_the_data_do_not_know_is_not_logged(monkeypatch):

@@ -13,7 +13,7 @@ What differs from the paper:
 - `frames=first` reads the first frame alone, a baseline that no paper has: what a still picture tells.
 - `dropout` acts on the input of the LSTM, between its layers and on h_t. The paper does not state it.
 
-There is no attention: the order of the frames is lost.
+The network has no attention. The mean does not depend on the order of the frames.
 
 Notation: I clips, B captions of T words, N real words of all, K hypotheses, F frames, D width of a frame's vector, E
 embedding, n hidden units, L layers, V vocabulary.

@@ -159,7 +159,7 @@ class AttendedSound(Block):
 def _(block: AttendedSound) -> str:
     rows = block.rows
     places = [place * block.transcript.stride for place in block.transcript.places]
-    names = list(zip(block.names, places, strict=False))  # without attention there are no places
+    names = list(zip(block.names, places, strict=False))  # `places` is empty without attention
     spans = [(row, *span) for row, span in enumerate(block.spans) if span is not None]
     images = [_alpha(block.loudness), *([_alpha(rows)] if rows.size else [])]
     recording = f"data:audio/wav;base64,{b64encode(block.recording).decode()}"

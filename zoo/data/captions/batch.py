@@ -3,7 +3,7 @@ real."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
@@ -50,7 +50,7 @@ class CaptionSpec(Spec):
 
 
 @dataclass(frozen=True)
-class Description:
+class Description(ABC):
     """The facts about a picture or a clip of a batch besides its pixels, for metrics, tables and drawings."""
 
     name: str
@@ -65,14 +65,14 @@ class Description:
         """Whether a caption is true by the facts; None without facts."""
         return self.judged(caption) if self.facts else None
 
+    @abstractmethod
     def judged(self, caption: str) -> bool:
         """Whether a caption is true by the facts, which are known."""
-        raise NotImplementedError
 
+    @abstractmethod
     def places(self, words: Sequence[str]) -> list[tuple[float, ...] | None]:
         """For each word of a caption, the place of the thing that it names by the facts, which are known; None for all
         other words."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

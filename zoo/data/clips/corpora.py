@@ -9,6 +9,7 @@ training, 497 for validation and 2,990 for the test, as the field `split` states
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -70,9 +71,9 @@ class FilmCorpus(Corpus, ClipData):
             path, texts, read, SPLITS, self.picture, facts, images=self.clips, noun="clips", medium=self.medium
         )
 
+    @abstractmethod
     def reader(self, found: Sequence[Path]) -> tuple[Callable[[BadRows], Iterator[CaptionedFile]], Sequence[Path]]:
         """The reader of the captions, and the files that it reads, of those with the right names."""
-        raise NotImplementedError
 
 
 class Msvd(FilmCorpus):
