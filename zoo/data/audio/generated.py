@@ -1,7 +1,5 @@
 """Strings of tones with known borders: the data set `tones`, and the sample of the published corpora."""
 
-import csv
-import os
 import wave
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +7,6 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from string import ascii_lowercase
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Unpack
 
 import numpy as np
@@ -25,7 +22,7 @@ from zoo.data.corpus import Corpus
 from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, sample_source
-from zoo.errors import DataError
+from zoo.data.written import write_files
 from zoo.values import hold, refusal
 
 Symbols = Annotated[int, Ge(2), Le(min(MOST_SYMBOLS, len(ascii_lowercase)))]
@@ -69,29 +66,16 @@ class ToneStrings(AudioData):
         """Write the sounds as .wav files, a folder per split, and their transcripts as a table, for data=audio. Returns
         the table and the folders. Raises DataError, and writes nothing, if the folder is not empty or an error occurs.
         """
-        source, bad = self.open_source(), self.bad_rows()
-        try:
-            if folder.exists() and any(folder.iterdir()):
-                raise DataError(f"{folder}: is not empty, and stays as it is; give a new folder")
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
-                inside = Path(made) / folder.name
-                inside.mkdir()
-                with (inside / TABLE).open("w", encoding="utf-8", newline="") as file:
-                    table = csv.writer(file, lineterminator="\n")
-                    table.writerow(("file", "text", "split"))
-                    for split, read in source.splits.items():
-                        (inside / split).mkdir()
-                        for number, row in enumerate(read(bad), 1):
-                            name = f"{split}/{number:06d}.wav"
-                            with wave.open(str(inside / name), "wb") as sound:
-                                sound.setparams((1, 2, self.spectrogram.rate, 0, "NONE", ""))
-                                sound.writeframes(np.asarray(row.sound, "<i2").tobytes())
-                            table.writerow((name, row.text, split))
-                os.replace(inside, folder)
-        except OSError as error:
-            raise DataError(f"{folder}: cannot be written: {error.strerror}") from error
-        return [folder / TABLE, *(folder / split for split in source.splits)]
+
+        def write(path: Path, row: SoundRow) -> None:
+            with wave.open(str(path), "wb") as sound:
+                sound.setparams((1, 2, self.spectrogram.rate, 0, "NONE", ""))
+                sound.writeframes(np.asarray(row.sound, "<i2").tobytes())
+
+        kinds: dict[str, Any] = {"table": TABLE, "column": "text", "suffix": ".wav"}
+        return write_files(
+            folder, self.open_source(), self.bad_rows(), **kinds, write=write, texts=lambda row: (row.text,)
+        )
 
 
 def tone_source(

@@ -1,12 +1,9 @@
 """Generated pictures of coloured shapes, with captions whose true alignment is known."""
 
-import csv
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 import numpy as np
@@ -22,7 +19,7 @@ from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, sample_source
 from zoo.data.table_data import TextArguments
-from zoo.errors import DataError
+from zoo.data.written import write_files
 from zoo.values import hold
 
 TABLE = "captions.csv"
@@ -58,27 +55,14 @@ class Scenes(ImageData):
         """Write the scenes as .png files, a folder per split, and their captions as a table, for data=captions. Returns
         the table and the folders. Raises DataError, and writes nothing, if the folder is not empty or an error occurs.
         """
-        source, bad = self.open_source(), self.bad_rows()
-        try:
-            if folder.exists() and any(folder.iterdir()):
-                raise DataError(f"{folder}: is not empty, and stays as it is; give a new folder")
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
-                inside = Path(made) / folder.name
-                inside.mkdir()
-                with (inside / TABLE).open("w", encoding="utf-8", newline="") as file:
-                    table = csv.writer(file, lineterminator="\n")
-                    table.writerow(("file", "caption", "split"))
-                    for split, read in source.splits.items():
-                        (inside / split).mkdir()
-                        for number, row in enumerate(read(bad), 1):
-                            name = f"{split}/{number:06d}.png"
-                            Image.fromarray(np.asarray(row.picture)).save(inside / name)
-                            table.writerows((name, caption, split) for caption in row.captions)
-                os.replace(inside, folder)
-        except OSError as error:
-            raise DataError(f"{folder}: cannot be written: {error.strerror}") from error
-        return [folder / TABLE, *(folder / split for split in source.splits)]
+
+        def write(path: Path, row: PictureRow) -> None:
+            Image.fromarray(np.asarray(row.picture)).save(path)
+
+        kinds: dict[str, Any] = {"table": TABLE, "column": "caption", "suffix": ".png"}
+        return write_files(
+            folder, self.open_source(), self.bad_rows(), **kinds, write=write, texts=lambda row: row.captions
+        )
 
 
 def scene_source(options: SampleOptions, size: int) -> Source:
