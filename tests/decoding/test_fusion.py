@@ -75,9 +75,9 @@ def test_copied_words_are_unknown_to_the_language_model():
 
 
 def test_models_without_common_tokens_or_line_ends_are_refused():
-    with pytest.raises(ConfigError, match=r"lacks 4 of 4 tokens, such as '<unk>', 'x'"):
+    with pytest.raises(ConfigError, match=r"language_model: it lacks 4 of 4 tokens, such as '<unk>', 'x'"):
         LanguageModel.of(None, ["<?>", "<eos>", "a"], ["<pad>", "<unk>", "<bos>", "<eos>", "x", "y", "w"], SPEC, 1.0)
-    with pytest.raises(ConfigError, match="no token that ends a line"):
+    with pytest.raises(ConfigError, match="language_model: it has no token that ends a line"):
         LanguageModel.of(None, ["<unk>", "a", "b", "c"], WORDS, SPEC, 1.0)
     lines = LanguageModel.of(None, ["<unk>", "\n", "a", "b", "c"], WORDS, SPEC, 1.0)
     assert lines.line_end == 1 and lines.columns.tolist() == [0, 0, 1, 1, 2, 3, 4]

@@ -57,15 +57,17 @@ class LanguageModel:
         number = {word: place for place, word in reversed(list(enumerate(known)))}
         line_end = next((number[end] for end in LINE_ENDS if end in number), None)
         if line_end is None:
-            raise ConfigError("the language model has no token that ends a line; train it on text with line breaks")
+            raise ConfigError(
+                "decoding.language_model: it has no token that ends a line; train it on text with line breaks"
+            )
         ends = (specials.begin, specials.end)
         written = [word for place, word in enumerate(words) if place not in (*ends, specials.padding)]
         missing = [word for word in written if word not in number]
         if 2 * len(missing) > len(written):
             some = ", ".join(map(repr, missing[:5]))
             raise ConfigError(
-                f"the language model lacks {len(missing):,} of {len(written):,} tokens, such as {some}; train it with "
-                "the tokenizer of the network, on text like that which is to be written"
+                f"decoding.language_model: it lacks {len(missing):,} of {len(written):,} tokens, such as {some}; train it "
+                "with the tokenizer of the network, on text like that which is to be written"
             )
         columns = [line_end if place in ends else number.get(word, 0) for place, word in enumerate(words)]
         return cls(network, torch.tensor(columns), line_end, weight)

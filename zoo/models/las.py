@@ -31,7 +31,7 @@ of all memories, K hypotheses, E embedding, D width of h_u, n hidden units of th
 from typing import Annotated
 
 import torch
-from annotated_types import Predicate
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -50,7 +50,7 @@ from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, precise_dtype
 
-Location = Annotated[list[Count], Predicate(lambda value: len(value) == 2)]
+Location = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [filters,width] of two")]
 
 
 class LAS(WritingNetwork):

@@ -172,9 +172,7 @@ def read_language_model(task: Any, decoding: Mapping[str, Any] | None) -> None:
     try:
         task.language_model = load(path)
     except CheckpointError as error:
-        raise CheckpointError(
-            f"decoding.language_model: {error}; without it, zoo.load(..., decoding={{'language_model': None}})"
-        ) from error
+        raise CheckpointError(f"decoding.language_model: {error}") from error
 
 
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
@@ -190,7 +188,11 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
         ) from error
     try:
         task = kind(**options)
-        read_language_model(task, options.get("decoding"))
+        try:
+            read_language_model(task, options.get("decoding"))
+        except CheckpointError as error:
+            advice = "zoo.load(..., decoding={'language_model': None}) decodes without it"
+            raise CheckpointError(f"{error}; {advice}") from error
         with not_pretrained():
             task.build(spec, encoder)
     except CheckpointError:
