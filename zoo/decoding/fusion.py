@@ -66,8 +66,8 @@ class LanguageModel:
         if 2 * len(missing) > len(written):
             some = ", ".join(map(repr, missing[:5]))
             raise ConfigError(
-                f"decoding.language_model: it lacks {len(missing):,} of {len(written):,} tokens, such as {some}; train it "
-                "with the tokenizer of the network, on text like that which is to be written"
+                f"decoding.language_model: it lacks {len(missing):,} of {len(written):,} tokens, such as {some}; "
+                "train it with the tokenizer of the network, on text like that which is to be written"
             )
         columns = [line_end if place in ends else number.get(word, 0) for place, word in enumerate(words)]
         return cls(network, torch.tensor(columns), line_end, weight)
