@@ -86,6 +86,15 @@ def test_an_address_holds_a_small_image_and_no_large_one(tmp_path: Path) -> None
         permalink.query(Asked(["a"], [str(path)]), form)
 
 
+@pytest.mark.parametrize("name", ["las", "temporal_attention"])
+def test_an_address_holds_a_sound_or_a_clip(name: str) -> None:
+    network = Network(name)
+    values = network.examples[1]
+    (found,) = _read(permalink.query(Asked([name], values), network.form), {name: network.form}).values
+    assert Path(found).read_bytes() == Path(values[0]).read_bytes()
+    assert network([found]).prediction.best.text == network(values).prediction.best.text
+
+
 @pytest.mark.parametrize(
     ("networks", "inputs", "problem"),
     [

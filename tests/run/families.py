@@ -29,6 +29,11 @@ FILMS = ["model=temporal_attention", "model.embedding_dim=8", "model.hidden_dim=
 FILMS = [*FILMS, "model.encoder.dim=4", "model.encoder.width=4", "data=clips", "data.captions_per_clip=1"]
 CLIPS = [*FILMS, "decoding.beam_size=2", *UNEVEN, *QUIET]
 
+HEARS = ["model=las", "model.hidden_dim=8", "model.embedding_dim=8", "model.decoder_dim=8", "model.attention_dim=8"]
+SOUNDS = [*HEARS, "data=tones", "data.shortest=2", "data.longest=4", "data.spectrogram.mels=8"]
+TRANSCRIBING = [*SOUNDS, "decoding.beam_size=2", *UNEVEN, *QUIET]
+CHANGED = ["data.augment.masks=SS", "data.augment.speed=[0.9,1.1]"]
+
 READER = ["model=aoa_reader", "model.embedding_dim=8", "model.hidden_dim=4", "model.dropout=0"]
 DOCUMENTS = ["data.sample.train=61", "data.sample.val=23", "data.sample.test=37", "data.loader.batch_size=16"]
 CLOZE = [*READER, "data=cbt", *DOCUMENTS, "task.rerank=true", "callbacks=none", *QUIET]
@@ -86,6 +91,9 @@ TWO_RANKS = {
         [*PAIRS, *SGD, "optimizer.lr=0.05", "model.dropout=0", "trainer.max_epochs=2", "trainer.precision=64-true"],
         "test/spearman",
     ),
+    "transcription": TwoRanks(
+        [*TRANSCRIBING, *SGD, "optimizer.lr=0.1", "model.dropout=0", "callbacks=checkpoint"], "test/cer"
+    ),
     # Adam, whose state tells what its gradients were
     "freezing": TwoRanks(
         [*THAWING, "data.sample.train=64", "scheduler=none", "optimizer.eps=0.01", "trainer.gradient_clip_val=null"],
@@ -100,6 +108,7 @@ KILLED: dict[str, tuple[Any, ...]] = {
     "pointing": ([*TOURS, "trainer.max_epochs=3"], 7),
     # within an epoch, since AdaGrad forgets only at its start
     "tree_classification": ([*SENTIMENT, "optimizer=adagrad_rntn", "trainer.max_epochs=2"], 10),
+    "transcription": ([*TRANSCRIBING, *CHANGED, "callbacks=checkpoint", "trainer.max_epochs=2"], 9),
     "freezing": (THAWING, 3, 4, 6),  # before, at the beginning of, and within the epoch of the part
 }
 """A run of each family, and the steps before which it is killed."""

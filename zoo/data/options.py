@@ -15,6 +15,7 @@ SHARE = "a share between 0 and 1"
 Part = Annotated[float, Field(gt=0, lt=1, description=SHARE)]
 """A share of the examples: some of them, and not all."""
 FileName = Annotated[str, Field(pattern=r"\S", description="a file")]
+ColumnName = Annotated[str, Field(pattern=r"\S", description="the name of a column")]
 
 
 @dataclass(frozen=True)

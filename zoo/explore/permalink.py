@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from zoo.errors import DataError
 from zoo.visualize.view import Field
 
-LARGEST = 24_000  # Bytes of an image in an address; servers and browsers refuse long addresses
+LARGEST = 24_000  # Bytes of a file in an address; servers and browsers refuse long addresses
 
 
 class Asked(NamedTuple):
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
 
 
 def query(asked: Asked, form: Sequence[Field]) -> str:
-    """Return the part of the address from the question mark on. Raises DataError for an image that is too large."""
+    """Return the part of the address from the question mark on. Raises DataError for a file that is too large."""
     parts = [("network", name) for name in asked.networks]
     parts += [("input", _written(value, field)) for value, field in zip(asked.values, form, strict=True)]
     return f"?{urlencode(parts)}"

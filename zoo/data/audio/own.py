@@ -4,21 +4,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Required, Unpack
-
-from pydantic import Field
+from typing import Any, ClassVar, Required, Unpack
 
 from zoo.data.audio.decoding import SUFFIXES
 from zoo.data.audio.module import AudioArguments, AudioData
 from zoo.data.audio.sounds import SoundRow
 from zoo.data.corpus import OwnFiles
-from zoo.data.options import Options
-from zoo.data.readers import TABLES, columns_of, is_table, read_columns
+from zoo.data.listed import IgnoredRows, in_order, split_column, tables_of
+from zoo.data.options import ColumnName, Options
+from zoo.data.readers import TABLES, read_columns
 from zoo.data.rows import BadRows, decode_file, reading, visible
-from zoo.data.sources import SPLITS, ReadOnce, Source, find_splits, folder_identity, identity, path_source, split_of
-from zoo.errors import DataError, or_nearest
+from zoo.data.sources import SPLITS, ReadOnce, Source, folder_identity, identity, path_source, split_of
+from zoo.errors import or_nearest
 
-ColumnName = Annotated[str, Field(pattern=r"\S", description="the name of a column")]
 NOUN = "sounds"
 LAYOUT = (
     f"a table ({', '.join(TABLES)}) with a column of sound files and one of transcripts, or its folder, or a folder "
@@ -62,51 +60,24 @@ class OwnSounds(OwnFiles, AudioData):
         self.columns = SoundColumns.of(columns)
 
     def open_files(self, path: Path) -> Source | None:
-        tables = self._tables(path)
+        tables = tables_of(path, LAYOUT)
         return self._listed(path, tables) if tables else _beside(path) if path.is_dir() else None
-
-    def _tables(self, path: Path) -> dict[str, list[Path]]:
-        """The tables of each split; none for a folder without tables."""
-        if path.is_file():
-            return {"train": [path]} if is_table(path) else {}
-        tables = [file for file in visible(path) if file.is_file() and is_table(file)]
-        found = {"train": tables} if len(tables) == 1 else find_splits(path, TABLES)
-        if tables and not found:
-            names = ", ".join(file.name for file in tables[:8])
-            raise DataError(f"{path}: found several tables, {names}; expected: {LAYOUT}")
-        return {split: found[split] for split in SPLITS if split in found}
 
     def _listed(self, path: Path, tables: Mapping[str, Sequence[Path]]) -> Source:
         columns: tuple[str, ...] = (self.columns.file, self.columns.text)
-        splits = list(tables)
+        splits: Sequence[str] = list(tables)
         texts = [table for some in tables.values() for table in some]
-        split = self._split_column(texts[0]) if len(texts) == 1 else None
-        if split is not None:
-            columns = (*columns, split)
-        ignored, files, named = _Ignored(encoding=self.loader.encoding), set[Path](), set[str | None]()
+        if len(texts) == 1:
+            split, named = split_column(texts[0], self.columns.split, HINT, self.loader.encoding)
+            if split is not None:
+                columns, splits = (*columns, split), in_order(named, texts[0], split)
+        ignored, files = IgnoredRows(encoding=self.loader.encoding), set[Path]()
         for table in texts:
-            for _, name, _, *given in read_columns(table, columns, HINT, ignored):
-                files.add(table.parent / str(name or ""))
-                named.update(map(_split, given))
-        if split is not None:
-            if "train" not in named:
-                raise DataError(f"{texts[0]}: no row has train in column {split!r}; expected at least one")
-            splits = [one for one in SPLITS if one in named]
+            rows = read_columns(table, (self.columns.file,), HINT, ignored)
+            files.update(table.parent / str(name or "") for _, name in rows)
         facts = {"columns": columns, "tables": {one: [*map(identity, some)] for one, some in tables.items()}}
         read = ReadOnce(partial(_rows, tables, columns)).splits(splits)
         return path_source(path, NOUN, read, **facts, sounds=_identities(files))
-
-    def _split_column(self, table: Path) -> str | None:
-        """The name of the column of splits, if there is one."""
-        names = columns_of(table, self.loader.encoding)
-        return self.columns.split or next((name for name in names if name.lower() == "split"), None)
-
-
-class _Ignored(BadRows):
-    """Ignores bad rows, which a second reading of the same table reports."""
-
-    def __call__(self, place: str, problem: str, detail: str = "") -> None:
-        return
 
 
 def _identities(files: Iterable[Path]) -> list[list[Any]]:

@@ -6,11 +6,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from zoo.arguments import Count
-from zoo.data.options import Options
+from zoo.data.options import ColumnName, Options
 from zoo.data.text.options import Language, TokenOptions
 
 Grid = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [rows,columns] of two")]
-ColumnName = Annotated[str, Field(pattern=r"\S", description="the name of a column")]
 Sides = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [height,width] of two")]
 
 
