@@ -9,6 +9,7 @@ from tests.families import family_of
 from zoo.data.audio.batch import AudioSpec
 from zoo.layers.state import MemoryPositions
 from zoo.models.las import LAS
+from zoo.models.listen_spell import ListenSpell
 
 FAMILY = family_of("transcription")
 SIZES = {"hidden_dim": 5, "embedding_dim": 4, "decoder_dim": 6, "attention_dim": 7}
@@ -29,8 +30,8 @@ def torch_lstm(lstm):
 
 def alone(network, frames, letters):
     """Log-probabilities and weights of one utterance: `frames` (S, F), `letters` the tokens read, begin first."""
-    h = torch_lstm(network.listener[0])(frames)[0]
-    for layer in list(network.listener)[1:]:
+    h = torch_lstm(network.listener.layers[0])(frames)[0]
+    for layer in list(network.listener.layers)[1:]:
         pairs = [torch.cat([h[t], h[t + 1] if t + 1 < len(h) else torch.zeros_like(h[t])]) for t in range(0, len(h), 2)]
         h = torch_lstm(layer)(torch.stack(pairs))[0]
     speller, state = torch_lstm(network.speller), None
@@ -102,7 +103,7 @@ def test_ctc_is_the_sum_over_all_paths():
     network = LAS(FAMILY.spec, **SIZES, pyramids=1, ctc=0.5).double().train()
     batch = FAMILY.of_sizes([(4, 2)], 1).cast(torch.float64)
     h, _ = network._listen(batch)
-    p, letter, blank = network.blank(h).softmax(-1), batch.target[0, 0], FAMILY.spec.padding
+    p, letter, blank = network.ctc.letters(h).softmax(-1), batch.target[0, 0], FAMILY.spec.padding
     paths = p[0, letter] * p[1, letter] + p[0, letter] * p[1, blank] + p[0, blank] * p[1, letter]
     torch.testing.assert_close(network(batch).losses["ctc"], -0.5 * paths.log())
     assert not network.eval()(batch).losses
@@ -118,3 +119,24 @@ def test_an_alignment_is_grouped_as_the_memory():
     assert grouped.tolist() == [[[False, True]], [[True, False]]]
     assert MemoryPositions.of(mask).grouped(alignment) is None
     assert torch.equal(MemoryPositions.of(F.pad(mask, (0, 5)), joins=1).grouped(alignment), alignment)
+
+
+def test_the_speller_without_attention_reads_the_last_states_before_each_letter():
+    """Against torch's LSTMs, one utterance at a time."""
+    torch.manual_seed(3)
+    sizes = {name: size for name, size in SIZES.items() if name != "attention_dim"}
+    network = ListenSpell(FAMILY.spec, **sizes, pyramids=1).double().eval()
+    batch = FAMILY.batch(1, empty=False).cast(torch.float64)
+    read, mask, packing = batch.forced
+    with torch.no_grad():
+        log_probs = packing.unpack(network(batch).logits.log_softmax(-1))
+        for row in range(len(batch)):
+            frames = batch.frames[row][batch.frame_mask[row]]
+            h = torch_lstm(network.listener.layers[0])(frames)[0]
+            pairs = F.pad(h, (0, 0, 0, len(h) % 2)).reshape(-1, 2 * h.shape[1])
+            _, (last, _) = torch_lstm(network.listener.layers[1])(pairs)
+            v = last.flatten()
+            first = network.first(v).tanh().view(2, network.speller.num_layers, -1)
+            y = network.embedding.weight[read[row][mask[row]]]
+            s, _ = torch_lstm(network.speller)(torch.cat([y, v.expand(len(y), -1)], 1), (first[0], first[1]))
+            torch.testing.assert_close(log_probs[row][mask[row]], network.vocabulary(s).log_softmax(1))

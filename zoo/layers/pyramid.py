@@ -1,14 +1,38 @@
-"""Half the length and twice the width: each two neighbouring positions of a row become one (Chan et al. 2016).
+"""A pyramid of LSTMs, each of which reads half as many positions as the one below (Chan et al. 2016, section 3.1).
 
-Notation: B rows of at most T positions, N real ones, N' after joining, D width.
+Notation: B rows of at most T positions, N real ones, N' after joining, D width, n hidden units per direction.
 """
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from zoo.layers.packing import Packing
+from zoo.layers.recurrent import LSTM
+
+
+class PyramidLSTM(nn.Module):
+    """Layers of LSTMs that read in both directions. Each but the first joins two neighbouring states of the one below,
+    with `dropout` before it."""
+
+    def __init__(self, input_size: int, hidden_size: int, pyramids: int, dropout: float = 0.0) -> None:
+        """`pyramids` is the number of layers above the first."""
+        super().__init__()
+        sizes = [input_size, *[4 * hidden_size] * pyramids]
+        self.layers = nn.ModuleList(LSTM(size, hidden_size, bidirectional=True) for size in sizes)
+        self.dropout = nn.Dropout(dropout)
+        self.width = 2 * hidden_size
+        self.joins = 2**pyramids
+
+    def forward(self, x: Tensor, packing: Packing) -> tuple[Tensor, Packing, Tensor]:
+        """x (N, D) -> the states h at the top (N', 2 n), their packing of (B, T / `joins`), and for each row the last
+        state of each direction (B, 2 n)."""
+        h, (last, _) = self.layers[0](x, packing)
+        for layer in list(self.layers)[1:]:
+            pairs, packing = joined(self.dropout(h), packing)
+            h, (last, _) = layer(pairs, packing)
+        return h, packing, last.transpose(0, 1).flatten(1)
 
 
 def joined(x: Tensor, packing: Packing) -> tuple[Tensor, Packing]:

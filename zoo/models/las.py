@@ -33,15 +33,15 @@ from typing import Annotated
 import torch
 from pydantic import Field
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from zoo.arguments import Count, Natural, NonNegative, Positive, Share
 from zoo.attention.softmax import masked_softmax
 from zoo.data.audio.batch import AudioBatch, AudioSpec
+from zoo.layers.ctc import CTC
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import start_network_
 from zoo.layers.packing import Packing
-from zoo.layers.pyramid import joined
+from zoo.layers.pyramid import PyramidLSTM
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import MemoryPositions, State, Step, log_probabilities
 from zoo.layers.walk import walk
@@ -81,9 +81,8 @@ class LAS(WritingNetwork):
         init_range: Positive | None = 0.1,
     ) -> None:
         super().__init__()
-        width = 2 * hidden_dim
-        inputs = [spec.features, *[2 * width] * pyramids]
-        self.listener = nn.ModuleList(LSTM(size, hidden_dim, bidirectional=True) for size in inputs)
+        self.listener = PyramidLSTM(spec.features, hidden_dim, pyramids, dropout)
+        width = self.listener.width
         self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)
         between = dropout if decoder_layers > 1 else 0.0
         self.speller = LSTM(embedding_dim + width, decoder_dim, num_layers=decoder_layers, dropout=between)
@@ -95,11 +94,10 @@ class LAS(WritingNetwork):
             self.location = nn.Conv1d(1, filters, reach, padding="same", bias=False)  # F
             self.of_location = Linear(filters, attention_dim, bias=False)  # U
             self.v = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim**0.5)  # w
-        self.smoothing, self.padding = smoothing, spec.padding
+        self.smoothing = smoothing
         self.readout = Linear(decoder_dim + width, decoder_dim)
         self.vocabulary = Linear(decoder_dim, spec.target_size)
-        self.ctc = ctc
-        self.blank = Linear(width, spec.target_size) if ctc else None  # the column of the padding is the blank
+        self.ctc = CTC(width, spec.target_size, spec.padding, ctc) if ctc else None
         self.dropout = nn.Dropout(dropout)
         start_network_(self, init_range, self.readout, self.vocabulary)
 
@@ -109,7 +107,7 @@ class LAS(WritingNetwork):
         h, heard = self._listen(batch)  # (M, D)
         start = self._start(h, heard)
         found, weights = walk(self._spell, start, read, targets, need_weights=need_weights)  # (N, n + D)
-        losses = {"ctc": self._ctc(h, heard, batch)} if self.training and self.blank is not None else {}
+        losses = {"ctc": self.ctc(h, heard, batch)} if self.training and self.ctc is not None else {}
         return Output(self._scores(found), weights, losses, memories=start.memories)
 
     def start(self, batch: AudioBatch) -> State:
@@ -121,13 +119,9 @@ class LAS(WritingNetwork):
 
     def _listen(self, batch: AudioBatch) -> tuple[Tensor, Packing]:
         """h (M, D), packed, and its packing of (B, U)."""
-        packing = batch.frame_packing
-        x = packing.pack(batch.frames).to(self.vocabulary.weight.dtype)
-        h, _ = self.listener[0](x, packing)
-        for layer in list(self.listener)[1:]:
-            pairs, packing = joined(self.dropout(h), packing)
-            h, _ = layer(pairs, packing)
-        return h, packing
+        frames = batch.frame_packing.pack(batch.frames).to(self.vocabulary.weight.dtype)
+        h, heard, _ = self.listener(frames, batch.frame_packing)
+        return h, heard
 
     def _start(self, h: Tensor, heard: Packing) -> State:
         """The state before the first letter, from what `_listen` gives."""
@@ -139,7 +133,7 @@ class LAS(WritingNetwork):
         hypotheses = {**self.speller.hypotheses((nothing, nothing)), "context": h.new_zeros(rows, 1, width)}
         if self.location is not None:
             hypotheses["before"] = torch.zeros_like(mask, dtype=precise_dtype(h.dtype))[:, None]  # a_0 (B, 1, U)
-        positions = MemoryPositions.of(mask, joins=2 ** (len(self.listener) - 1))
+        positions = MemoryPositions.of(mask, joins=self.listener.joins)
         return State(memory, hypotheses, {"source": positions})
 
     def _spell(self, tokens: Tensor, state: State) -> Step:
@@ -173,12 +167,3 @@ class LAS(WritingNetwork):
     def _scores(self, found: Tensor) -> Tensor:
         """[s; c] (..., n + D) -> (..., V)."""
         return self.vocabulary(self.dropout(self.readout(found).tanh()))
-
-    def _ctc(self, h: Tensor, heard: Packing, batch: AudioBatch) -> Tensor:
-        """The weighted mean over utterances of -log p per letter, (); the end is not a letter."""
-        assert self.blank is not None and batch.target is not None and batch.target_mask is not None
-        log_probs = heard.unpack(log_probabilities(self.blank(h))).transpose(0, 1)  # (U, B, V)
-        lengths = heard.sum(torch.ones_like(h[:, 0], dtype=torch.long))
-        letters = batch.target_mask.sum(1) - 1
-        loss = F.ctc_loss(log_probs, batch.target, lengths, letters, blank=self.padding, zero_infinity=True)
-        return self.ctc * loss

@@ -26,7 +26,7 @@ HEARD = Key(
     "",
     "a row is a token, dark where the network listened; above: the sound, low tones at the bottom",
     "Above is the sound, low tones at the bottom. Below it each row is a token that was written, dark where the "
-    "network listened. Play the sound: the line moves along.",
+    "network listened. Play the sound, or click a token to hear it from there: the line moves along.",
 )
 TIME = Key("true", "the true time of the token")
 RANKED = Key(long="All transcripts have the score they were ranked by; the picture belongs to the first.")

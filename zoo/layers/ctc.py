@@ -1,0 +1,30 @@
+"""Connectionist temporal classification (Graves et al. 2006), as a loss that helps a listener to learn.
+
+Notation: B utterances of at most U positions, M real ones of all, D width, V letters.
+"""
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from zoo.data.audio.batch import AudioBatch
+from zoo.layers.packing import Packing
+from zoo.layers.state import log_probabilities
+from zoo.linear import Linear
+
+
+class CTC(nn.Module):
+    """A softmax of each state over the letters and a blank, in the column of the `padding`."""
+
+    def __init__(self, width: int, letters: int, padding: int, weight: float) -> None:
+        super().__init__()
+        self.letters = Linear(width, letters)
+        self.padding, self.weight = padding, weight
+
+    def forward(self, h: Tensor, heard: Packing, batch: AudioBatch) -> Tensor:
+        """The weighted mean over utterances of -log p per letter, (), from states h (M, D); the end is not a letter."""
+        assert batch.target is not None and batch.target_mask is not None
+        log_probs = heard.unpack(log_probabilities(self.letters(h))).transpose(0, 1)  # (U, B, V)
+        lengths = heard.sum(h.new_ones(len(h), dtype=batch.target.dtype))
+        letters = batch.target_mask.sum(1) - 1
+        loss = F.ctc_loss(log_probs, batch.target, lengths, letters, blank=self.padding, zero_infinity=True)
+        return self.weight * loss
