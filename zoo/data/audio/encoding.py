@@ -116,7 +116,8 @@ class AudioEncoder(WritingEncoder):
         aligned, about = None, None
         spans: Ragged | None = parts.get("spans")
         if spans is not None:
-            aligned = alignment(spans, (*target.values.shape, frames.shape[1]), self.spectrogram.seconds)
+            hop, window = self.spectrogram.seconds, self.spectrogram.window / 1000
+            aligned = alignment(spans, target.values.shape[1], mask, hop, window)
         if rows.sounds is not None:
             times = [None] * len(rows.sounds) if spans is None else _tuples(spans)
             about = tuple(map(SoundDescription, rows.sounds, parts["transcript"], times))
@@ -143,18 +144,20 @@ def spans_of(tokens: Sequence[tuple[int, int]], letters: Sequence[int], times: S
     return found.ravel().tolist()
 
 
-def alignment(spans: Ragged, shape: tuple[int, int, int], hop: float) -> Tensor:
-    """(B, T, S) True at the frames whose centres, `hop` seconds apart, lie in the span of a token, and at least at
-    one."""
+def alignment(spans: Ragged, tokens: int, mask: Tensor, hop: float, window: float) -> Tensor:
+    """(B, T, S) True at the frames whose windows, `window` seconds wide and `hop` seconds apart, reach into the span of
+    a token, and at least at one. T is `tokens`, and `mask` (B, S) is True at the frames of each sound."""
     times = np.asarray(spans.values, np.float64).reshape(-1, 2)
     counts = np.asarray(spans.lengths) // 2
     heard = np.isfinite(times[:, 0])
-    row = np.repeat(np.arange(shape[0]), counts)[heard]
+    row = np.repeat(np.arange(len(mask)), counts)[heard]
     position = (np.arange(len(times)) - np.repeat(offsets(counts)[:-1], counts))[heard]
-    first = np.minimum(np.ceil(times[heard, 0] / hop - 1e-6), shape[2] - 1)[:, None]
-    last = np.maximum(np.ceil(times[heard, 1] / hop - 1e-6)[:, None], first + 1)
-    frame = np.arange(shape[2])
-    found = np.zeros(shape, np.bool_)
+    begin, end = ((times[heard, :] + [-window / 2, window / 2]) / hop).T
+    length = mask.sum(1).numpy()[row]
+    first = np.minimum(np.floor(begin + 1e-6) + 1, length - 1)[:, None]
+    last = np.clip(np.ceil(end - 1e-6)[:, None], first + 1, length[:, None])
+    frame = np.arange(mask.shape[1])
+    found = np.zeros((len(mask), tokens, len(frame)), np.bool_)
     found[row, position] = (first <= frame) & (frame < last)
     return torch.from_numpy(found)
 

@@ -27,8 +27,8 @@ from zoo.values import hold, refusal
 
 Symbols = Annotated[int, Ge(2), Le(min(MOST_SYMBOLS, len(ascii_lowercase)))]
 TABLE = "transcripts.csv"
-LENGTHS = (6, 16)
-SYMBOLS = 16
+LENGTHS = (3, 10)
+SYMBOLS = 20
 LETTERS = tuple(ascii_lowercase[:SYMBOLS])
 
 

@@ -18,7 +18,7 @@ STRIDE = 11  # Symbol i has pair STRIDE * i, so that the first symbols already h
 MOST_SYMBOLS = len(PAIRS)
 SHORT = (0.05, 0.25)  # Shortest and longest symbol in seconds
 LONG, LONG_SHARE = 2.5, 1 / 3  # Some symbols are so many times as long, and their share
-GAP = (0.01, 0.07)  # Shortest and longest gap in seconds, also before the first and after the last symbol
+GAP = (0.005, 0.025)  # Shortest and longest gap in seconds, also before the first and after the last symbol
 SPEAKERS = 0.08  # Frequencies are up to this share higher or lower
 NOISE = (10.0, 20.0)  # Decibels of the tones above the noise
 RAMP = 0.005  # Seconds in which a symbol begins and ends
@@ -34,7 +34,7 @@ class Tones(NamedTuple):
 
 
 def generate(
-    count: int, *, seed: int, rate: int = RATE, symbols: int = 16, least: int = 6, most: int = 16
+    count: int, *, seed: int, rate: int = RATE, symbols: int = 20, least: int = 3, most: int = 10
 ) -> Iterator[Tones]:
     """`count` strings of `least` to `most` of some `symbols`, up to 28. Sound i depends only on `seed` and on i. No
     symbol follows itself."""
