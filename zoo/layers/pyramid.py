@@ -1,4 +1,4 @@
-"""A pyramid of LSTMs, each of which reads half as many positions as the one below (Chan et al. 2016, section 3.1).
+"""A pyramid of LSTMs: each layer reads half as many positions as the one below (Chan et al. 2016, section 3.1).
 
 Notation: B rows of at most T positions, N real ones, N' after joining, D width, n hidden units per direction.
 """

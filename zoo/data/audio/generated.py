@@ -27,7 +27,7 @@ from zoo.values import hold, refusal
 
 Symbols = Annotated[int, Ge(2), Le(min(MOST_SYMBOLS, len(ascii_lowercase)))]
 TABLE = "transcripts.csv"
-LENGTHS = (3, 10)
+LENGTHS = (3, 8)
 SYMBOLS = 20
 LETTERS = tuple(ascii_lowercase[:SYMBOLS])
 

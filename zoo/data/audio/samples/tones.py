@@ -34,7 +34,7 @@ class Tones(NamedTuple):
 
 
 def generate(
-    count: int, *, seed: int, rate: int = RATE, symbols: int = 20, least: int = 3, most: int = 10
+    count: int, *, seed: int, rate: int = RATE, symbols: int = 20, least: int = 3, most: int = 8
 ) -> Iterator[Tones]:
     """`count` strings of `least` to `most` of some `symbols`, up to 28. Sound i depends only on `seed` and on i. No
     symbol follows itself."""
