@@ -128,6 +128,7 @@ for letters in (5, 10, 15, 20, 30):
     print(f"{letters:2} letters   character error rate {jiwer.cer(texts, found):.3f}   {texts[0]} -> {found[0]}")
 
 # %% [markdown]
+# The errors are jumps: it writes a letter, finds the place after another equal letter, and leaves out all between them.
 # Chorowski et al. (2015) saw the same in longer speech. In their attention the energies also depend on where the
 # network looked before: `python train.py model=las data=tones model.location=[10,15]`. [The
 # results](../results/speech.md) compare both.

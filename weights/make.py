@@ -94,7 +94,7 @@ RECIPES = {
         "Dunmere ||| An inn by the river has ten rooms. Dunmere is built of granite. ||| Trains stop here on working "
         "days. Dunmere was ruled by bishops. ||| Pellworm is built of basalt. Dunmere is known for brewing.",
     ),
-    "las": Recipe("model=las data=tones trainer.max_epochs=8", {"exact_match": 0.85}, "example.wav"),
+    "las": Recipe("model=las data=tones", {"exact_match": 0.85}, "example.wav"),
     "temporal_attention": Recipe("model=temporal_attention data=clips", {"true": 0.9}, "example.gif"),
     "tree_lstm": Recipe("model=tree_lstm data=sst", {"accuracy_roots": 0.9}, "critics loved this film ."),
     "tree_lstm_sick": Recipe(
