@@ -45,6 +45,15 @@ def test_a_table_with_and_without_splits(tmp_path, cache_dir):
         found(OwnSounds(path=drawn))
 
 
+def test_an_empty_column_split_is_ignored_and_one_without_train_is_not(tmp_path):
+    files(tmp_path)
+    path = table(tmp_path / "sounds.csv", [(name, "x", "") for name in NAMES], ("file", "text", "split"))
+    assert {split: len(rows) for split, rows in found(OwnSounds(path=path)).items()} == {"train": 4}
+    table(tmp_path / "sounds.csv", [(name, "x", "test") for name in NAMES], ("file", "text", "split"))
+    with pytest.raises(DataError, match=r"sounds\.csv: no row has train in column 'split'"):
+        found(OwnSounds(path=path))
+
+
 def test_tables_of_splits(tmp_path):
     files(tmp_path)
     for split, name in zip(("train", "val", "test"), NAMES, strict=False):
