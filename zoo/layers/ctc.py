@@ -1,12 +1,11 @@
 """Connectionist temporal classification (Graves et al. 2006), as a loss that helps a listener to learn.
 
-Notation: B utterances of at most U positions, M real ones of all, D width, V letters.
+Notation: B utterances of at most U positions and T letters, M real positions of all, D width, V letters.
 """
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from zoo.data.audio.batch import AudioBatch
 from zoo.layers.packing import Packing
 from zoo.layers.state import log_probabilities
 from zoo.linear import Linear
@@ -20,11 +19,11 @@ class CTC(nn.Module):
         self.letters = Linear(width, letters)
         self.padding, self.weight = padding, weight
 
-    def forward(self, h: Tensor, heard: Packing, batch: AudioBatch) -> Tensor:
-        """The weighted mean over utterances of -log p per letter, (), from states h (M, D); the end is not a letter."""
-        assert batch.target is not None and batch.target_mask is not None
+    def forward(self, h: Tensor, heard: Packing, target: Tensor, mask: Tensor) -> Tensor:
+        """The weighted mean over utterances of -log p per letter, (), from states h (M, D). `target` (B, T) has the
+        letters and the end, which is not a letter, and `mask` (B, T) is True at both."""
         log_probs = heard.unpack(log_probabilities(self.letters(h))).transpose(0, 1)  # (U, B, V)
-        lengths = heard.sum(h.new_ones(len(h), dtype=batch.target.dtype))
-        letters = batch.target_mask.sum(1) - 1
-        loss = F.ctc_loss(log_probs, batch.target, lengths, letters, blank=self.padding, zero_infinity=True)
+        lengths = heard.sum(h.new_ones(len(h), dtype=target.dtype))
+        letters = mask.sum(1) - 1
+        loss = F.ctc_loss(log_probs, target, lengths, letters, blank=self.padding, zero_infinity=True)
         return self.weight * loss

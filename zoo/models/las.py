@@ -107,7 +107,9 @@ class LAS(WritingNetwork):
         h, heard = self._listen(batch)  # (M, D)
         start = self._start(h, heard)
         found, weights = walk(self._spell, start, read, targets, need_weights=need_weights)  # (N, n + D)
-        losses = {"ctc": self.ctc(h, heard, batch)} if self.training and self.ctc is not None else {}
+        losses = {}
+        if self.training and self.ctc is not None and batch.target is not None and batch.target_mask is not None:
+            losses["ctc"] = self.ctc(h, heard, batch.target, batch.target_mask)
         return Output(self._scores(found), weights, losses, memories=start.memories)
 
     def start(self, batch: AudioBatch) -> State:

@@ -69,7 +69,9 @@ class ListenSpell(WritingNetwork):
         h, heard, v = self._listen(batch)
         x = torch.cat([self.dropout(self.embedding(targets.pack(read))), v.index_select(0, targets.row)], 1)
         s, _ = self.speller(x, targets, self._first(v))  # (N, n)
-        losses = {"ctc": self.ctc(h, heard, batch)} if self.training and self.ctc is not None else {}
+        losses = {}
+        if self.training and self.ctc is not None and batch.target is not None and batch.target_mask is not None:
+            losses["ctc"] = self.ctc(h, heard, batch.target, batch.target_mask)
         return Output(self.vocabulary(self.dropout(s)), losses=losses)
 
     def start(self, batch: AudioBatch) -> State:
