@@ -15,7 +15,7 @@ from zoo.data.audio.samples.tones import FREQUENCIES, PAIRS, generate
 from zoo.data.options import SampleOptions
 from zoo.errors import ConfigError, DataError
 
-SIZES = {"train": 12, "val": 5, "test": 60}
+SIZES = {"train": 40, "val": 5, "test": 60}
 LOADER = {"batch_size": 4}
 
 
