@@ -20,7 +20,7 @@ from zoo.predicting.clip_captioning import ClipPrediction, Film
 from zoo.visualize.clip_captioning import COLUMNS, FRAME, MARGIN, ClipCaptioningView
 
 VIEW = ClipCaptioningView()
-GREYS = (60, 120, 180, 240)
+GREYS = (50, 120, 180, 240)  # none is a quarter of another, which is that one in the shade
 FRAMES = tuple(png(torch.full((3, 24, 32), grey, dtype=torch.uint8)) for grey in GREYS)
 LOOKS = ((0.25,) * 4, (0.0, 0.0, 1.0, 0.0), (0.5, 0.25, 0.25, 0.0), (0.0, 1.0, 0.0, 0.0))
 DOG = ClipPrediction(
