@@ -54,7 +54,7 @@ def test_every_form_of_the_network_keeps_the_threshold(trained, tmp_path):
         predictor.task.threshold += 1e-6
         assert predictor(["Fine tea."])[0].label == "ordinary"
     about = manifest(zoo.load(checkpoint), [], TARGETS["torch"], [])
-    assert about["rule"] == {"threshold": threshold} and f"`threshold` {threshold}" in readme(about, "torch")
+    assert about["rule"] == {"threshold": threshold} and f"`threshold` {threshold}" in readme(about, "torch", {})
 
 
 def test_an_old_checkpoint_has_no_threshold(trained, tmp_path):

@@ -203,8 +203,8 @@ class Encoder(ABC):
         """The encoder that `state` came from."""
 
     def files(self) -> dict[str, str]:
-        """The texts of files, by their names, from which a program without this package can make ids; by default
-        none."""
+        """The texts of files, by their names, from which a program without this package can make a batch; by default
+        none. A file of JSON may say under `about` what it is; else it is a vocabulary."""
         return {}
 
 

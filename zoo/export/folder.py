@@ -53,7 +53,8 @@ def export(predictor: Any, to: str, folder: Path) -> dict[str, float]:
             differences[graph.name] = _checked(graph, target.opened(path), network, inputs)
         files = predictor.encoder.files()
         about = manifest(predictor, graphs, target, list(files))
-        files |= {MANIFEST: json.dumps(about, ensure_ascii=False, indent=1) + "\n", "README.md": readme(about, to)}
+        text = json.dumps(about, ensure_ascii=False, indent=1) + "\n"
+        files |= {MANIFEST: text, "README.md": readme(about, to, files)}
         for name, text in files.items():
             (unfinished / name).write_text(text, encoding="utf-8")
         unfinished.replace(folder)
@@ -117,9 +118,9 @@ def _checked(graph: Graph, run: Run, network: Any, inputs: Inputs) -> float:
 
 def samples(graph: Graph, network: Any, inputs: Inputs) -> Iterator[dict[str, Tensor]]:
     """Random inputs of a graph, of other sizes than the traced ones; among them batches of one example."""
-    every = dict.fromkeys(inputs.axes, 2)
+    every = dict.fromkeys(inputs.axes, 2 * network.joins)
     for size in (1, len(inputs.axes) + 3):
-        sizes = {**every, "batch": 1} if size == 1 else dict.fromkeys(every, size)
+        sizes = {**every, "batch": 1} if size == 1 else dict.fromkeys(every, size * network.joins)
         if graph.name == "step":
             with evaluating(network):
                 yield Written(network, inputs, sizes, hypotheses=size, steps=size - 1).step

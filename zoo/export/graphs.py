@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
     Raises CheckpointError where the operations depend on the values or the sizes of the inputs.
     """
     with evaluating(network):
-        sizes = {axis: number for number, axis in enumerate(inputs.axes, 3)}
+        sizes = {axis: number * network.joins for number, axis in enumerate(inputs.axes, 3)}
         axes = {
             name: {axis: size for axis, size in enumerate(given.axes) if isinstance(size, str)}
             for name, given in inputs.tensors.items()
@@ -86,7 +87,7 @@ def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
         if not issubclass(inputs.batch, WritingBatch):
             about = "Predicts a batch."
             return [_traced("network", about, Whole(network, inputs), inputs.drawn(sizes), axes)]
-        larger = {axis: size + 1 for axis, size in sizes.items()}
+        larger = {axis: size + network.joins for axis, size in sizes.items()}
         small, large = Written(network, inputs, sizes, 2, WRITTEN), Written(network, inputs, larger, 3, 0)
         about = "Encodes a batch; its outputs are the state before the first token, with one hypothesis per example."
         start = _traced("start", about, Start(network, inputs), small.start, axes)
@@ -142,6 +143,7 @@ def _traced(
 def _port(value: Tensor, names: Mapping[str, str]) -> Port:
     """The type and shape of a tensor; `names` are those of torch's symbols of sizes."""
     shape = (re.sub(r"[a-z]+\d+", lambda found: names.get(found[0], found[0]), str(size)) for size in value.shape)
+    sums = (ast.unparse(ast.parse(size, mode="eval")) for size in shape)  # without the parentheses of parentheses
     return Port(
-        str(value.dtype).removeprefix("torch."), tuple(int(size) if size.isdecimal() else size for size in shape)
+        str(value.dtype).removeprefix("torch."), tuple(int(size) if size.isdecimal() else size for size in sums)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 OPEN = {
@@ -82,8 +84,8 @@ def greedy(longest, **inputs):
 """
 
 
-def readme(about: dict[str, Any], to: str) -> str:
-    """The text of README.md for a manifest, whose graphs were written for the target `to`."""
+def readme(about: dict[str, Any], to: str, files: Mapping[str, str]) -> str:
+    """The text of README.md for a manifest, whose graphs were written for the target `to`, beside `files`."""
     program = OPEN[to] + (GREEDY if "step" in about["graphs"] else PREDICT)
     lines = [f"# {about['network']}", "", INTRODUCTION.format(**about), ""]
     for graph in about["graphs"].values():
@@ -99,12 +101,14 @@ def readme(about: dict[str, Any], to: str) -> str:
     if about["rule"]:
         rule = ", ".join(f"`{name}` {value}" for name, value in about["rule"].items())
         lines += [f"The scores become an answer by the `rule` of the manifest: {rule}.", ""]
-    if about["files"]:
-        lines += ["## Vocabularies", "", *map(_file, about["files"]), ""]
+    if files:
+        lines += ["## Files", "", *map(_file, files, files.values()), ""]
     return "\n".join(lines)
 
 
-def _file(name: str) -> str:
+def _file(name: str, text: str) -> str:
+    if (about := json.loads(text).get("about")) is not None:
+        return f"- `{name}`: {about}"
     if name.endswith(".tokenizer.json"):
         return (
             f"- `{name}` is read by Hugging Face's `tokenizers.Tokenizer.from_file`; its ids are those of the network."

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from zoo.layers.packing import Packing
+from zoo.layers.packing import Packing, Padded
 from zoo.layers.recurrent import LSTM
 
 
@@ -41,6 +41,11 @@ def joined(x: Tensor, packing: Packing) -> tuple[Tensor, Packing]:
     A row of n positions has n / 2 of them afterwards, rounded up, and an odd last position has zeros beside it. Rows
     are prefixes, and their lengths are known from the packing, so that no device is waited for.
     """
+    if isinstance(packing, Padded):
+        grid = packing.unpack(x)  # (B, T, D)
+        after = torch.cat([grid[:, 1:], grid.new_zeros(grid.shape[0], 1, grid.shape[2])], 1)
+        halved = Padded(packing.mask[:, ::2].contiguous())
+        return halved.pack(torch.cat([grid[:, ::2], after[:, ::2]], 2)), halved
     first, second = (torch.from_numpy(part).to(x.device) for part in _pairs(packing.batch_sizes))
     with_zeros = torch.cat([x, x.new_zeros(1, x.shape[1])])  # the partner of an odd last position
     pairs = torch.cat([x.index_select(0, first), with_zeros.index_select(0, second)], 1)

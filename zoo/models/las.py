@@ -62,7 +62,6 @@ class LAS(WritingNetwork):
 
     tasks = ("transcription",)
     attends = {"source": None}
-    not_exported = "joins neighbouring states by their numbers of rows, which torch.export does not know"
 
     def __init__(
         self,
@@ -82,7 +81,7 @@ class LAS(WritingNetwork):
     ) -> None:
         super().__init__()
         self.listener = PyramidLSTM(spec.features, hidden_dim, pyramids, dropout)
-        width = self.listener.width
+        self.joins, width = self.listener.joins, self.listener.width
         self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)
         between = dropout if decoder_layers > 1 else 0.0
         self.speller = LSTM(embedding_dim + width, decoder_dim, num_layers=decoder_layers, dropout=between)
@@ -127,7 +126,7 @@ class LAS(WritingNetwork):
 
     def _start(self, h: Tensor, heard: Packing) -> State:
         """The state before the first letter, from what `_listen` gives."""
-        mask = heard.unpack(torch.ones_like(h[:, 0], dtype=torch.bool))  # (B, U)
+        mask = heard.numbers() > 0  # (B, U)
         keys = self.key(h) if self.location is not None else self.key(h).tanh()
         memory = {"states": heard.unpack(h), "keys": heard.unpack(keys), "mask": mask}
         rows, width = mask.shape[0], h.shape[1]
@@ -135,7 +134,7 @@ class LAS(WritingNetwork):
         hypotheses = {**self.speller.hypotheses((nothing, nothing)), "context": h.new_zeros(rows, 1, width)}
         if self.location is not None:
             hypotheses["before"] = torch.zeros_like(mask, dtype=precise_dtype(h.dtype))[:, None]  # a_0 (B, 1, U)
-        positions = MemoryPositions.of(mask, joins=self.listener.joins)
+        positions = MemoryPositions.of(mask, joins=self.joins)
         return State(memory, hypotheses, {"source": positions})
 
     def _spell(self, tokens: Tensor, state: State) -> Step:

@@ -36,7 +36,6 @@ class ListenSpell(WritingNetwork):
     """A pyramid of bidirectional LSTMs makes one vector of a sound, and a stack of LSTMs spells what is in it."""
 
     tasks = ("transcription",)
-    not_exported = "joins neighbouring states by their numbers of rows, which torch.export does not know"
 
     def __init__(
         self,
@@ -53,7 +52,7 @@ class ListenSpell(WritingNetwork):
     ) -> None:
         super().__init__()
         self.listener = PyramidLSTM(spec.features, hidden_dim, pyramids, dropout)
-        width = self.listener.width
+        self.joins, width = self.listener.joins, self.listener.width
         self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)
         between = dropout if decoder_layers > 1 else 0.0
         self.speller = LSTM(embedding_dim + width, decoder_dim, num_layers=decoder_layers, dropout=between)

@@ -37,6 +37,9 @@ class Network(Checked, nn.Module, ABC):
     """Whether its weights decide what it computes, so that several networks cannot run as one (`task.restarts`)."""
     not_exported: str | None = None
     """The reason why `zoo export` cannot write it, if it cannot: the rest of a sentence that begins with its name."""
+    joins: int = 1
+    """The number of positions of the input that each position of its own memory joins. An export is traced at sizes at
+    which this memory has several positions."""
     threads: ClassVar[int]
     """The best number of CPU threads, where it is small: the matrices may be too small to gain from more."""
 

@@ -9,7 +9,7 @@ import torch
 
 from tests.data.audio.sounds_made import tone
 from zoo.data.audio.options import POLICIES, AugmentOptions, SpectrogramOptions
-from zoo.data.audio.spectrogram import filters, log_mel, masked, to_hertz, to_mel, transform_size
+from zoo.data.audio.spectrogram import described, filters, log_mel, masked, to_hertz, to_mel, transform_size
 from zoo.errors import ConfigError
 
 REFERENCE = json.loads(Path(__file__).with_name("filters.json").read_text("utf-8"))
@@ -143,3 +143,21 @@ def test_augmentation_that_does_not_exist_is_refused(options):
 def test_what_varies():
     assert not AugmentOptions().varies and not AugmentOptions(speed=(1,)).varies
     assert AugmentOptions(masks="LB").varies and AugmentOptions(speed=(0.9, 1.1)).varies
+
+
+@pytest.mark.parametrize("options", [EIGHT, SpectrogramOptions(rate=16000, scale="slaney", normalise="sound", hop=16)])
+def test_an_export_says_how_frames_are_made(options):
+    """By numpy, from the numbers of the export alone."""
+    about = json.loads(json.dumps(described(options)))
+    samples = sound(rate=about["rate"]).numpy().astype(np.float64)
+    size, window = about["size"], about["window"]
+    hann = np.zeros(size)
+    begin = (size - window) // 2
+    hann[begin : begin + window] = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(window) / window)
+    around = np.pad(samples, size // 2)
+    centres = range(0, len(samples) + 1, about["hop"])
+    power = [np.abs(np.fft.rfft(around[centre : centre + size] * hann)) ** 2 for centre in centres]
+    expected = np.log(np.maximum(power @ np.array(about["filters"]).T, about["floor"]))
+    over = {"bands": 0, "sound": None}[about["normalise"]]
+    expected = (expected - expected.mean(over)) / np.maximum(expected.std(over), about["least_deviation"])
+    assert log_mel(torch.from_numpy(samples.astype(np.float32)), options).numpy() == pytest.approx(expected, abs=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +17,7 @@ from zoo.data.audio.batch import AudioBatch, Sound, SoundDescription
 from zoo.data.audio.decoding import GIVEN, decode, stored_form
 from zoo.data.audio.options import SpectrogramOptions, TranscriptOptions
 from zoo.data.audio.sounds import SoundRows, padded_frames
-from zoo.data.audio.spectrogram import filters, log_mel
+from zoo.data.audio.spectrogram import described, filters, log_mel
 from zoo.data.parts import Numbers, Padded, Ragged, Shown, Words
 from zoo.data.stored import offsets
 from zoo.data.table_encoder import WritingEncoder
@@ -67,6 +68,9 @@ class AudioEncoder(WritingEncoder):
 
     def extra_state(self) -> dict[str, Any]:
         return {"spectrogram": asdict(self.spectrogram)}
+
+    def files(self) -> dict[str, str]:
+        return super().files() | {"spectrogram.json": json.dumps(described(self.spectrogram))}
 
     def numbered(self, table: pa.Table, evaluated: bool) -> pa.Table:
         found = super().numbered(table, evaluated)

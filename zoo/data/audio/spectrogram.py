@@ -7,6 +7,7 @@ a mel scale. Frame j is centred at sample j * hop, so that N samples have 1 + N 
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,13 @@ FLOOR = 1e-10  # The least power, whose logarithm is finite
 LEAST_DEVIATION = 0.01  # So that a band without any change is 0
 LINEAR = 1000.0  # The slaney scale is linear up to this frequency
 STEP = np.log(6.4) / 27  # The logarithm of one mel of the slaney scale above it
+ABOUT = (
+    "how a sound becomes `frames`. Frame j has `size` samples around sample j * `hop` of the sound at `rate`, with "
+    "zeros beyond its ends. In their middle is a periodic Hann window of `window` samples. The squares of the Fourier "
+    "transform are multiplied with `filters` (bands, frequencies). A frame is the logarithm of the product, which is "
+    "at least `floor`. If `normalise` is bands, each band then has the mean 0 and the standard deviation 1 over the "
+    "sound; if it is sound, all bands together have them. A deviation is at least `least_deviation`."
+)
 
 
 def to_mel(hertz: ArrayLike, scale: str) -> NDArray[np.float64]:
@@ -65,6 +73,21 @@ def filters(options: SpectrogramOptions) -> Tensor:
 def window(options: SpectrogramOptions) -> Tensor:
     """The Hann window of a frame."""
     return torch.hann_window(options.window_samples)
+
+
+def described(options: SpectrogramOptions) -> dict[str, Any]:
+    """What a program without this package needs for the frames of `log_mel`."""
+    return {
+        "about": ABOUT,
+        "rate": options.rate,
+        "hop": options.hop_samples,
+        "window": options.window_samples,
+        "size": transform_size(options),
+        "floor": FLOOR,
+        "normalise": options.normalise,
+        "least_deviation": LEAST_DEVIATION,
+        "filters": filters(options).tolist(),
+    }
 
 
 def log_mel(samples: Tensor, options: SpectrogramOptions) -> Tensor:
