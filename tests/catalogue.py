@@ -26,9 +26,10 @@ def models() -> dict[str, Model]:
     """Every model by its name in the catalogue."""
     found = {}
     for entry in catalogue.models().values():
-        node = OmegaConf.to_container(
-            compose([f"model={entry.name}", f"data={catalogue.data_for(entry.tasks)[0]}"]).model
-        )
+        content = OmegaConf.load(catalogue.model_file(entry.name))
+        if "defaults" in content:
+            content = compose([f"model={entry.name}", f"data={catalogue.data_for(entry.tasks)[0]}"]).model
+        node = OmegaConf.to_container(content)
         assert isinstance(node, dict)
         arguments = {str(key): value for key, value in node.items()}
         found[entry.name] = Model(entry.name, get_class(arguments.pop("_target_")), arguments)

@@ -6,18 +6,19 @@ import importlib.util
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 import zoo
 from results.table import COLUMNS, END, MODELS_START, START, ResultsError, Row, insert, main, ours, read, table, wide
 from tests.catalogue import MODELS, ROOT
 from tests.commands import GROUPS, compositions, forgotten, problem, shell_lines, write_shown
 from tests.run.programs import SHORT, launch, result
-from zoo.run.catalogue import models_for
+from zoo.run.catalogue import datasets, models_for
 from zoo.run.compose import compose
 from zoo.run.report import shown_number
 from zoo.tasks.answering import Answering
@@ -128,17 +129,23 @@ def test_links_to_files_lead_somewhere() -> None:
 
 
 @functools.cache
-def configurations() -> tuple[DictConfig, ...]:
-    """One of each data, with every logger, and one of each model."""
-    data = sorted(path.stem for path in (ROOT / "conf" / "data").glob("[!_]*.yaml"))
-    choices = [*(f"data={name}" for name in data), *(f"model={name}" for name in MODELS)]
-    return tuple(compose([choice, "logger=[csv,tensorboard,wandb]"]) for choice in choices)
+def configuration(data: str) -> DictConfig:
+    """The configuration with some data, and every logger."""
+    return compose([f"data={data}", "logger=[csv,tensorboard,wandb]"])
+
+
+def configurations(group: str) -> Iterator[DictConfig]:
+    """Those that differ in a group: all models, or one of all data; else one of each task."""
+    if group == "model":
+        yield from (OmegaConf.create({group: model.arguments}) for model in MODELS.values())
+    tasks = {entry.tasks[0]: name for name, entry in reversed(datasets().items())}
+    yield from map(configuration, datasets() if group == "data" else tasks.values())
 
 
 def unknown_keys(text: str) -> set[str]:
     """Keys that a document names in its prose, such as `data.loader.on_bad_row`, and that no configuration has."""
     named = set(re.findall(rf"`((?:{'|'.join(GROUPS)})\.[a-z_.]+)(?:=[^`]*)?`", text))
-    return {key for key in named if not any(has_key(cfg, key) for cfg in configurations())}
+    return {key for key in named if not any(has_key(cfg, key) for cfg in configurations(key.partition(".")[0]))}
 
 
 def has_key(cfg: Any, key: str) -> bool:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-from hydra.utils import get_class
 
 import zoo
 from tests.catalogue import MODELS, ROOT
@@ -15,7 +14,6 @@ from zoo.cli import main
 from zoo.errors import ConfigError
 from zoo.run import catalogue, search_path
 from zoo.run.catalogue import Declared
-from zoo.run.compose import compose
 
 HEAVY = ("torch", "lightning", "torchmetrics", "hydra", "matplotlib", "datasets")
 
@@ -37,11 +35,6 @@ def test_models_are_what_their_classes_say():
         title, source, *_ = inspect.getdoc(inspect.getmodule(cls)).split("\n\n")
         assert (entry.title, entry.source) == (title.rstrip("."), " ".join(source.split()))
         assert entry.tasks == cls.tasks
-
-
-def test_data_are_what_their_classes_say():
-    for name, entry in catalogue.datasets().items():
-        assert entry.tasks == get_class(compose([f"data={name}"]).data._target_).tasks
 
 
 def test_the_list_names_models_data_and_experiments_with_what_they_are(capsys):

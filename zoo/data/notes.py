@@ -14,7 +14,8 @@ CHARACTERS = "text without blanks between words needs data.text.tokenizer=charac
 
 def key(parts: Sequence[Any]) -> int:
     """A number that is the same for equal examples."""
-    return int.from_bytes(blake2b(repr(parts).encode(), digest_size=8).digest(), "big", signed=True)
+    hashed = [blake2b(part).digest() if isinstance(part, bytes) else part for part in parts]  # bytes may be many
+    return int.from_bytes(blake2b(repr(hashed).encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def repeated(keys: Mapping[str, NDArray[np.int64]], noun: str) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import fnmatch
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
@@ -259,7 +259,7 @@ class Declared:
 def _find(dotted: str) -> tuple[str, ast.ClassDef]:
     """The module that defines a class, and the definition. `dotted` may name a package that only imports the class."""
     module, _, name = dotted.rpartition(".")
-    nodes = list(ast.walk(_tree(module)))
+    nodes = list(_statements(_tree(module)))
     for node in nodes:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return module, node
@@ -269,6 +269,14 @@ def _find(dotted: str) -> tuple[str, ast.ClassDef]:
                 if name == (alias.asname or alias.name) and node.module != module:
                     return _find(f"{node.module}.{alias.name}")
     raise ConfigError(f"{dotted}: there is no class {name} in {_file(module)}")
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a module, also those under a condition, without what is inside of classes and functions."""
+    for part in ast.iter_child_nodes(node):
+        yield part
+        if isinstance(part, ast.If | ast.Try | ast.ExceptHandler | ast.With):
+            yield from _statements(part)
 
 
 @cache

@@ -108,7 +108,11 @@ class SoundStore:
         share."""
         if isinstance(row.sound, tuple):
             self._files.append([str(path.absolute()) for path in row.sound])
-            return {"stored": len(self._files) - 1, "samples": samples, "key": key(list(map(_known, row.sound)))}
+            return {
+                "stored": len(self._files) - 1,
+                "samples": samples,
+                "key": key([part for path in row.sound for part in _known(path)]),
+            }
         self._samples = self._samples or (self.folder / SAMPLES).open("wb")
         self._samples.write(row.sound.tobytes())
         self._count += samples
