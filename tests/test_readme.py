@@ -135,7 +135,7 @@ def configuration(data: str) -> DictConfig:
 
 
 def configurations(group: str) -> Iterator[DictConfig]:
-    """Those that differ in a group: all models, or one of all data; else one of each task."""
+    """Configurations that differ in a group: all models, or one of all data; else one of each task."""
     if group == "model":
         yield from (OmegaConf.create({group: model.arguments}) for model in MODELS.values())
     tasks = {entry.tasks[0]: name for name, entry in reversed(datasets().items())}

@@ -76,7 +76,7 @@ def window(options: SpectrogramOptions) -> Tensor:
 
 
 def described(options: SpectrogramOptions) -> dict[str, Any]:
-    """What a program without this package needs for the frames of `log_mel`."""
+    """The numbers that a program without this package needs for the frames of `log_mel`."""
     return {
         "about": ABOUT,
         "rate": options.rate,
