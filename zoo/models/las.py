@@ -50,7 +50,8 @@ from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, precise_dtype
 
-Location = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [filters,width] of two whole numbers from 1 on")]
+PAIR = "a list [filters,width] of two whole numbers from 1 on"
+Location = Annotated[list[Count], Field(min_length=2, max_length=2, description=PAIR)]
 
 
 class LAS(WritingNetwork):
