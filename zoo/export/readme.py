@@ -107,7 +107,7 @@ def readme(about: dict[str, Any], to: str, files: Mapping[str, str]) -> str:
 
 
 def _file(name: str, text: str) -> str:
-    if (about := json.loads(text).get("about")) is not None:
+    if name.endswith(".json") and (about := json.loads(text).get("about")) is not None:
         return f"- `{name}`: {about}"
     if name.endswith(".tokenizer.json"):
         return (
