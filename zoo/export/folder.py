@@ -16,7 +16,7 @@ from torch import Tensor
 from zoo import __version__
 from zoo.data.inputs import Inputs
 from zoo.errors import CheckpointError, ConfigError
-from zoo.export.graphs import Graph, Written, check_exportable, graphs_of
+from zoo.export.graphs import Graph, Written, check_exportable, graphs_of, joined_by
 from zoo.export.readme import readme
 from zoo.export.targets import TARGETS, Run, Target
 from zoo.layers.modes import evaluating
@@ -118,9 +118,10 @@ def _checked(graph: Graph, run: Run, network: Any, inputs: Inputs) -> float:
 
 def samples(graph: Graph, network: Any, inputs: Inputs) -> Iterator[dict[str, Tensor]]:
     """Random inputs of a graph, of other sizes than the traced ones; among them batches of one example."""
-    every = dict.fromkeys(inputs.axes, 2 * network.joins)
+    joins = joined_by(network)
+    every = dict.fromkeys(inputs.axes, 2 * joins)
     for size in (1, len(inputs.axes) + 3):
-        sizes = {**every, "batch": 1} if size == 1 else dict.fromkeys(every, size * network.joins)
+        sizes = {**every, "batch": 1} if size == 1 else dict.fromkeys(every, size * joins)
         if graph.name == "step":
             with evaluating(network):
                 yield Written(network, inputs, sizes, hypotheses=size, steps=size - 1).step

@@ -73,13 +73,20 @@ def check_exportable(network: nn.Module, inputs: Inputs | None, spec: str) -> No
         )
 
 
+def joined_by(network: nn.Module) -> int:
+    """The positions of the input that each position of a network's memory joins; a network that says nothing joins
+    none."""
+    return int(getattr(network, "joins", 1))
+
+
 def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
     """Trace a network in evaluation: `network`, or `start` and `step` of one that writes.
 
     Raises CheckpointError where the operations depend on the values or the sizes of the inputs.
     """
     with evaluating(network):
-        sizes = {axis: number * network.joins for number, axis in enumerate(inputs.axes, 3)}
+        joins = joined_by(network)
+        sizes = {axis: number * joins for number, axis in enumerate(inputs.axes, 3)}
         axes = {
             name: {axis: size for axis, size in enumerate(given.axes) if isinstance(size, str)}
             for name, given in inputs.tensors.items()
@@ -87,7 +94,7 @@ def graphs_of(network: Any, inputs: Inputs) -> list[Graph]:
         if not issubclass(inputs.batch, WritingBatch):
             about = "Predicts a batch."
             return [_traced("network", about, Whole(network, inputs), inputs.drawn(sizes), axes)]
-        larger = {axis: size + network.joins for axis, size in sizes.items()}
+        larger = {axis: size + joins for axis, size in sizes.items()}
         small, large = Written(network, inputs, sizes, 2, WRITTEN), Written(network, inputs, larger, 3, 0)
         about = "Encodes a batch; its outputs are the state before the first token, with one hypothesis per example."
         start = _traced("start", about, Start(network, inputs), small.start, axes)
