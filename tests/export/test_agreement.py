@@ -14,7 +14,7 @@ from tests.families import Family, family_of
 from tests.test_contract import small
 from zoo.errors import CheckpointError
 from zoo.export.folder import TOLERANCE, difference, samples
-from zoo.export.graphs import Graph, check_exportable, graphs_of
+from zoo.export.graphs import Graph, check_exportable, graphs_of, joined_by
 from zoo.export.targets import TARGETS
 
 LAYERS = {"layers": 1, "encoder_layers": 1, "decoder_layers": 1, "num_layers": 1}
@@ -91,6 +91,10 @@ def test_a_network_agrees_with_onnxruntime_or_says_why_it_cannot(model: Any, fam
             tried += [given(family, family.exported(batch)) for batch in batches]
         for tensors in tried:
             assert difference(graph, run, tensors) <= TOLERANCE
+        if joined_by(network) > 1:  # torch refuses sizes with a memory of one position, unless it is told not to
+            TARGETS["torch"].write(graph, tmp_path / "joins.pt2")
+            run = TARGETS["torch"].opened(tmp_path / "joins.pt2")
+            assert all(difference(graph, run, tensors) <= TOLERANCE for tensors in tried)
         attended = {name.split("_")[1] for name in graph.outputs if name.startswith("attention_")}
         kinds = set(network.attends)
         if family.generates:  # a step shows only the attention to what is not written

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
+from torch.utils._sympy.value_ranges import ValueRanges
 
 from zoo.data.batch import WritingBatch
 from zoo.data.inputs import Axes, Inputs
@@ -133,6 +134,8 @@ def _traced(
             "or declare the reason as the network's `not_exported`"
         ) from error
     program._guards_code = []  # they refuse sizes of 1, for which the graph is right; `zoo.export.folder` checks it
+    for symbol, found in program.range_constraints.items():  # so do these, and sizes with a memory of one position
+        program.range_constraints[symbol] = ValueRanges(min(found.lower, 1), found.upper)
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     given = program.call_spec.in_spec.unflatten(list(program.graph_signature.user_inputs))[1]
     found = program.call_spec.out_spec.unflatten(list(program.graph_signature.user_outputs))
