@@ -91,7 +91,7 @@ def test_a_network_agrees_with_onnxruntime_or_says_why_it_cannot(model: Any, fam
             tried += [given(family, family.exported(batch)) for batch in batches]
         for tensors in tried:
             assert difference(graph, run, tensors) <= TOLERANCE
-        if joined_by(network) > 1:  # torch refuses sizes with a memory of one position, unless it is told not to
+        if joined_by(network) > 1:  # by itself torch refuses sizes with a memory of one position
             TARGETS["torch"].write(graph, tmp_path / "joins.pt2")
             run = TARGETS["torch"].opened(tmp_path / "joins.pt2")
             assert all(difference(graph, run, tensors) <= TOLERANCE for tensors in tried)
