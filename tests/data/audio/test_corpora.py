@@ -39,25 +39,20 @@ def recorded(tmp_path_factory):
 
 
 @pytest.mark.parametrize("below", ["", "recordings"])
-def test_the_official_test_and_a_share_of_each_digit_of_each_speaker(recorded, below):
-    data = Fsdd(source=str(recorded / below), join=None, split={"val": 0.3})
+def test_the_first_recordings_test_and_the_next_validate(recorded, below):
+    data = Fsdd(source=str(recorded / below), join=None)
     names = {split: [row.name for row in rows(data, split)] for split in SIZES}
-    assert {split: len(some) for split, some in names.items()} == {"train": 100, "val": 40, "test": 100}
-    assert {name.split("_")[2] for name in names["test"]} == {f"{n}.wav" for n in range(5)}
-    assert set(Counter(name.rsplit("_", 1)[0] for name in names["val"]).values()) == {2}  # of seven
-    assert len({name for some in names.values() for name in some}) == 240
-    again = Fsdd(source=str(recorded), join=None, split={"val": 0.3})
-    assert [row.name for row in rows(again, "val")] == names["val"]
-    other = Fsdd(source=str(recorded), join=None, split={"val": 0.3, "seed": 2})
-    assert [row.name for row in rows(other, "val")] != names["val"]
+    numbers = {split: {int(name[:-4].split("_")[2]) for name in some} for split, some in names.items()}
+    assert numbers == {"test": {0, 1, 2, 3, 4}, "val": {5, 6, 7, 8, 9}, "train": {10, 11}}
+    assert {split: len(some) for split, some in names.items()} == {"train": 40, "val": 100, "test": 100}
     row = rows(data, "test")[0]
     assert (row.text, row.words, row.sound[0].name) == ("zero", ("zero",), "0_ann_0.wav")
 
 
 def test_a_speaker_that_is_held_out(tmp_path):
-    data = Fsdd(source=str(digits(tmp_path, ("ann", "bob", "c_d"), 4)), join=None, held_out="c_d", split={"val": 0.25})
+    data = Fsdd(source=str(digits(tmp_path, ("ann", "bob", "c_d"), 7)), join=None, held_out="c_d")
     speakers = {split: Counter(row.name[2:5] for row in rows(data, split)) for split in SIZES}
-    assert speakers == {"train": {"ann": 30, "bob": 30}, "val": {"ann": 10, "bob": 10}, "test": {"c_d": 40}}
+    assert speakers == {"train": {"ann": 50, "bob": 50}, "val": {"ann": 20, "bob": 20}, "test": {"c_d": 70}}
     with pytest.raises(
         ConfigError, match=r"data.held_out: expected one of ann, bob, c_d, found 'Bob'; did you mean 'bob'"
     ):
@@ -119,9 +114,9 @@ def test_the_real_digits(shared_data, cache_dir):
         pytest.skip("no FSDD beside the clone (../shared/data/fsdd)")
     data = Fsdd(source=str(shared_data / "fsdd"), join=None)
     found = {split: rows(data, split) for split in SIZES}
-    assert {split: len(some) for split, some in found.items()} == {"train": 2460, "val": 240, "test": 300}
+    assert {split: len(some) for split, some in found.items()} == {"train": 2400, "val": 300, "test": 300}
     out = Fsdd(source=str(shared_data / "fsdd"), join=None, held_out="theo")
-    assert len(rows(out, "test")) == 500 and len(rows(out, "train")) + len(rows(out, "val")) == 2500
+    assert [len(rows(out, split)) for split in SIZES] == [2250, 250, 500]
     strings = Fsdd(source=str(shared_data / "fsdd"), strings=SIZES, loader={"batch_size": 4})
     means = [
         float(one.about[0].sound.seconds) / len(one.about[0].text.split()) for one in batches(prepared(strings), "test")
