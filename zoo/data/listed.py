@@ -1,6 +1,6 @@
 """Tables that list the files of a data set, such as sounds or clips, perhaps with a column of splits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from zoo.data.readers import TABLES, columns_of, is_table, read_columns
@@ -35,19 +35,29 @@ def tables_of(path: Path, layout: str, preferred: str = "") -> dict[str, list[Pa
     return {}
 
 
-def split_column(table: Path, given: str | None, hint: str, encoding: str) -> tuple[str | None, set[str]]:
-    """The name of the column of splits, `given` or `split`, and the splits in it. A column `split` that is empty is
-    ignored."""
+def columns_and_splits(
+    tables: Mapping[str, Sequence[Path]], columns: tuple[str, ...], given: str | None, hint: str, encoding: str
+) -> tuple[dict[Path, tuple[str, ...]], list[str]]:
+    """The columns that are read of each of some `tables`, and the splits of all rows. Unless names of tables give the
+    splits, a column of splits is added: `given`, or `split` if it is there and not empty. Raises DataError if no row is
+    in train."""
+    texts = [table for some in tables.values() for table in some]
+    if list(tables) != ["train"]:
+        return dict.fromkeys(texts, columns), list(tables)
+    found = {table: _split_column(table, given, hint, encoding) for table in texts}
+    named = {split for name, some in found.values() for split in (some if name else {"train"})}
+    if "train" not in named:
+        table, (name, _) = next(iter(found.items()))
+        raise DataError(f"{table}: no row has train in column {name!r}; expected at least one")
+    read = {table: (*columns, name) if name else columns for table, (name, _) in found.items()}
+    return read, [split for split in SPLITS if split in named]
+
+
+def _split_column(table: Path, given: str | None, hint: str, encoding: str) -> tuple[str | None, set[str]]:
+    """The name of the column of splits, and the splits in it."""
     name = given or next((name for name in columns_of(table, encoding) if name.lower() == "split"), None)
     if name is None:
         return None, set()
     rows = read_columns(table, (name,), hint, IgnoredRows(encoding=encoding))
     values = {str(value or "").strip() for _, value in rows}
     return name if given or values - {""} else None, {split for split in map(split_of, values) if split}
-
-
-def in_order(named: set[str], table: Path, column: str | None) -> Sequence[str]:
-    """The splits that rows of a table name. Raises DataError if none is in train."""
-    if "train" not in named:
-        raise DataError(f"{table}: no row has train in column {column!r}; expected at least one")
-    return [split for split in SPLITS if split in named]

@@ -10,7 +10,7 @@ from zoo.data.audio.decoding import SUFFIXES
 from zoo.data.audio.module import AudioArguments, AudioData
 from zoo.data.audio.sounds import SoundRow
 from zoo.data.corpus import OwnFiles
-from zoo.data.listed import IgnoredRows, in_order, split_column, tables_of
+from zoo.data.listed import IgnoredRows, columns_and_splits, tables_of
 from zoo.data.options import ColumnName, Options
 from zoo.data.readers import TABLES, read_columns
 from zoo.data.rows import BadRows, decode_file, reading, visible
@@ -64,18 +64,16 @@ class OwnSounds(OwnFiles, AudioData):
         return self._listed(path, tables) if tables else _beside(path) if path.is_dir() else None
 
     def _listed(self, path: Path, tables: Mapping[str, Sequence[Path]]) -> Source:
-        columns: tuple[str, ...] = (self.columns.file, self.columns.text)
-        splits: Sequence[str] = list(tables)
-        texts = [table for some in tables.values() for table in some]
-        if len(texts) == 1:
-            split, named = split_column(texts[0], self.columns.split, HINT, self.loader.encoding)
-            if split is not None:
-                columns, splits = (*columns, split), in_order(named, texts[0], split)
-        ignored, files = IgnoredRows(encoding=self.loader.encoding), set[Path]()
-        for table in texts:
+        names, encoding = (self.columns.file, self.columns.text), self.loader.encoding
+        columns, splits = columns_and_splits(tables, names, self.columns.split, HINT, encoding)
+        ignored, files = IgnoredRows(encoding=encoding), set[Path]()
+        for table in columns:
             rows = read_columns(table, (self.columns.file,), HINT, ignored)
             files.update(table.parent / str(name or "") for _, name in rows)
-        facts = {"columns": columns, "tables": {one: [*map(identity, some)] for one, some in tables.items()}}
+        facts = {
+            "columns": [*columns.values()],
+            "tables": {one: [*map(identity, some)] for one, some in tables.items()},
+        }
         read = ReadOnce(partial(_rows, tables, columns)).splits(splits)
         return path_source(path, NOUN, read, **facts, sounds=_identities(files))
 
@@ -91,12 +89,12 @@ def _split(value: Any) -> str | None:
 
 
 def _rows(
-    tables: Mapping[str, Sequence[Path]], columns: tuple[str, ...], bad: BadRows
+    tables: Mapping[str, Sequence[Path]], columns: Mapping[Path, tuple[str, ...]], bad: BadRows
 ) -> Iterator[tuple[str, SoundRow]]:
     """(split, row) of each row of the tables."""
     for of_table, some in tables.items():
         for table in some:
-            for place, name, text, *given in read_columns(table, columns, HINT, bad):
+            for place, name, text, *given in read_columns(table, columns[table], HINT, bad):
                 split = _split(given[0]) if given else of_table
                 file = table.parent / str(name or "")
                 if split is None:

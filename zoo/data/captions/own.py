@@ -10,7 +10,7 @@ from zoo.data.captions.module import CaptionData
 from zoo.data.captions.options import CaptionColumns
 from zoo.data.captions.readers import CaptionedFile, read_table
 from zoo.data.corpus import OwnFiles
-from zoo.data.listed import in_order, split_column, tables_of
+from zoo.data.listed import columns_and_splits, tables_of
 from zoo.data.readers import TABLES
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source
@@ -47,16 +47,8 @@ class CaptionTable(OwnFiles, CaptionData):
     def open_files(self, path: Path) -> Source:
         tables = self._tables(path)
         texts = [table for part in tables.values() for table in part]
-        columns = {table: [self.columns.file, self.columns.caption] for table in texts}
-        splits: Sequence[str] = list(tables)
-        if splits == ["train"]:
-            given, encoding = self.columns.split, self.loader.encoding
-            found = {table: split_column(table, given, HINT, encoding) for table in texts}
-            columns = {table: [*columns[table], *([name] if name else [])] for table, (name, _) in found.items()}
-            if named := {split for _, some in found.values() for split in some}:
-                if not all(name for name, _ in found.values()):
-                    named.add("train")  # for the rows of a table without the column
-                splits = in_order(named, texts[0], found[texts[0]][0])
+        names, given = (self.columns.file, self.columns.caption), self.columns.split
+        columns, splits = columns_and_splits(tables, names, given, HINT, self.loader.encoding)
         read = partial(_captions, tables, columns)
         facts = {"columns": vars(self.columns), "tables": {name: list(map(str, part)) for name, part in tables.items()}}
         return self.captioned(path, texts, read, splits, facts)
