@@ -39,18 +39,18 @@ def columns_and_splits(
     tables: Mapping[str, Sequence[Path]], columns: tuple[str, ...], given: str | None, hint: str, encoding: str
 ) -> tuple[dict[Path, tuple[str, ...]], list[str]]:
     """The columns that are read of each of some `tables`, and the splits of all rows. Unless names of tables give the
-    splits, a column of splits is added: `given`, or `split` if it is there and not empty. Raises DataError if no row is
-    in train."""
+    splits, a column of splits is added: `given`, or `split` if it is there and not empty. Raises DataError if rows name
+    other splits, and not train."""
     texts = [table for some in tables.values() for table in some]
     if list(tables) != ["train"]:
         return dict.fromkeys(texts, columns), list(tables)
     found = {table: _split_column(table, given, hint, encoding) for table in texts}
     named = {split for name, some in found.values() for split in (some if name else {"train"})}
-    if "train" not in named:
+    if named and "train" not in named:
         table, (name, _) = next(iter(found.items()))
         raise DataError(f"{table}: no row has train in column {name!r}; expected at least one")
     read = {table: (*columns, name) if name else columns for table, (name, _) in found.items()}
-    return read, [split for split in SPLITS if split in named]
+    return read, [split for split in SPLITS if split in (named or {"train"})]
 
 
 def _split_column(table: Path, given: str | None, hint: str, encoding: str) -> tuple[str | None, set[str]]:
