@@ -17,7 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.catalogue import ROOT
-from tests.visualize.reading import CHROMIUM, EVIL
+from tests.visualize.reading import CHROMIUM, EVIL, chrome
 from zoo.run.weights import included
 
 pytest.importorskip("gradio", reason="the extra `explore` is not installed")
@@ -86,33 +86,22 @@ OPEN = "[...document.querySelectorAll('[role=tabpanel]')].find(p => p.offsetPare
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explorer]:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
     folder = tmp_path_factory.mktemp("explore")
     twin = shutil.copytree(included()["han"], folder / "twin")
     output = folder / "output.txt"
     with output.open("w") as file:
         words = [sys.executable, "-c", SERVER, *included(), str(twin)]
         server = subprocess.Popen(words, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,2400"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
-    browser = None
     try:
         for _ in range(600):
             if server.poll() is not None or (found := re.search(r"http://\S+", output.read_text())):
                 break
             time.sleep(0.1)
         assert server.poll() is None and found, output.read_text()
-        browser = webdriver.Chrome(options, Service(DRIVER))
-        browser.implicitly_wait(10)
-        yield Explorer(f"{found[0]}/", str(twin), browser, output)
+        with chrome() as browser:
+            browser.implicitly_wait(10)
+            yield Explorer(f"{found[0]}/", str(twin), browser, output)
     finally:
-        if browser is not None:
-            browser.quit()
         server.terminate()
         server.wait(10)
 

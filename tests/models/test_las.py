@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from tests.families import family_of
 from zoo.data.audio.batch import AudioSpec
+from zoo.errors import ConfigError
 from zoo.layers.state import MemoryPositions
 from zoo.models.las import LAS
 from zoo.models.listen_spell import ListenSpell
@@ -140,3 +141,8 @@ def test_the_speller_without_attention_reads_the_last_states_before_each_letter(
             y = network.embedding.weight[read[row][mask[row]]]
             s, _ = torch_lstm(network.speller)(torch.cat([y, v.expand(len(y), -1)], 1), (first[0], first[1]))
             torch.testing.assert_close(log_probs[row][mask[row]], network.vocabulary(s).log_softmax(1))
+
+
+def test_a_window_over_the_weights_before_has_a_middle():
+    with pytest.raises(ConfigError, match=r"model\.location=\[3, 4\]: expected an odd width, so that it has a middle"):
+        LAS(AudioSpec(features=4, target_size=9, longest_target=5, hop=0.01), location=[3, 4])

@@ -72,7 +72,7 @@ def test_a_broken_sound_costs_no_other_its_transcript(folder: Path, tmp_path: Pa
 
 
 @pytest.mark.skipif(not shutil.which("espeak-ng"), reason="espeak-ng is not installed")
-def test_a_voice_of_espeak_ng_is_transcribed_with_times(tmp_path: Path, predicted) -> None:
+def test_a_wav_of_espeak_ng_is_read_and_its_words_have_times(tmp_path: Path, predicted) -> None:
     path = tmp_path / "seven.wav"
     subprocess.run(["espeak-ng", "-w", path, "seven three"], check=True)
     (line,), _, _, _ = predicted("las", path)

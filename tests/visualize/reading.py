@@ -4,9 +4,13 @@ import io
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
+import pytest
 from matplotlib.collections import QuadMesh
 from matplotlib.text import Text
 from rich.console import Console
@@ -108,6 +112,28 @@ def browse(folder, text, *options):
     address = (folder / "page.html").as_uri()
     done = subprocess.run([*command, *options, address], capture_output=True, text=True, timeout=120, check=True)
     return done.stdout
+
+
+@contextmanager
+def chrome(*words: str) -> Iterator[Any]:
+    """Chromium without a window, driven by selenium; skips the test where one is missing."""
+    pytest.importorskip("selenium", reason="the extra `test` is not installed")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    driver = shutil.which("chromedriver")
+    if CHROMIUM is None or driver is None:
+        pytest.skip("needs Chromium and chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,2400", *words):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+    browser = webdriver.Chrome(options, Service(driver))
+    try:
+        yield browser
+    finally:
+        browser.quit()
 
 
 # figures

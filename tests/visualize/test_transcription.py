@@ -3,12 +3,14 @@
 import base64
 import io
 import re
+import time
 
 import numpy as np
 import pytest
 import soundfile
 import torch
 
+from tests.visualize.reading import chrome
 from zoo.data.audio.batch import Sound
 from zoo.errors import DataError
 from zoo.predicting.transcription import ExaminedTranscription, TimedWord, Transcript, TranscriptionPrediction
@@ -38,6 +40,27 @@ def test_a_page_plays_the_sound_and_names_the_time_of_each_letter():
     assert "a &lt;b&gt;.wav" in page and "<b>.wav" not in page
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', page)
     assert "default-src 'none'" in policy and "media-src data:" in policy
+
+
+@pytest.mark.slow
+def test_a_letter_plays_the_sound_from_its_time_and_a_line_follows(tmp_path):
+    """In Chromium."""
+    path = tmp_path / "page.html"
+    path.write_text(TranscriptionView().page([prediction()]), "utf-8")
+    at = "return Number(getComputedStyle(document.querySelector('.heard')).getPropertyValue('--at'))"
+    heard = "return document.querySelector('audio').currentTime"
+    with chrome() as browser:
+        browser.get(path.as_uri())
+        assert browser.execute_script(at) == 0
+        browser.find_element("css selector", "button[data-time='0.400']").click()
+        end = time.monotonic() + 20
+        places = [0.0]
+        while not browser.execute_script("return document.querySelector('audio').ended") and time.monotonic() < end:
+            places.append(browser.execute_script(at))
+        whole = float(browser.find_element("css selector", "audio").get_attribute("data-whole"))
+        assert browser.execute_script(heard) == pytest.approx(0.5)  # 4,000 samples
+        assert browser.execute_script(at) == pytest.approx(0.5 / whole)
+        assert places == sorted(places) and places[-1] >= 0.4 / whole
 
 
 def test_a_page_without_a_sound_runs_no_script():

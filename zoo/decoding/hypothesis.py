@@ -18,7 +18,8 @@ class Hypothesis:
     ids: tuple[int, ...]
     """(T,) the tokens with the end, if it was written; without begin, padding and the prompt."""
     log_prob: float
-    """Sum of the network's own log-probabilities of `ids`, the end included."""
+    """Sum of the log-probabilities of `ids`, the end included. With a language model beside the network, its own are
+    added by weight, and the sum is not a log-probability."""
     score: float
     """The number that it was ranked by: `log_prob` unless a beam search adds penalties."""
     finished: bool

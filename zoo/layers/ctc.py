@@ -12,7 +12,10 @@ from zoo.linear import Linear
 
 
 class CTC(nn.Module):
-    """A softmax of each state over the letters and a blank, in the column of the `padding`."""
+    """A softmax of each state over the letters and a blank, in the column of the `padding`.
+
+    An utterance with more letters than positions has no path, and counts as 0.
+    """
 
     def __init__(self, width: int, letters: int, padding: int, weight: float) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ class Transcript:
 
     text: str
     tokens: tuple[str, ...]  # As they were written, without the end
-    log_prob: float  # Sum of the log-probabilities of the tokens and of the end
+    log_prob: float  # Sum of the log-probabilities of the tokens and of the end, see `Hypothesis.log_prob`
     score: float  # The number by which the transcripts of a sound are ranked
     finished: bool  # False where the network and the rules allow no further token, not even an end
     attention: tuple[tuple[float, ...], ...] | None

@@ -181,7 +181,7 @@ def _(block: AttendedSound, letters: Letters, room: float) -> Drawing:
     top, down = 18, ROW * len(rows)
     sheet = Drawing(max(room, LEFT + WIDTH), top + HEIGHT + 16 + down + 4)
     gray = (255 * (1 - block.loudness)).astype(np.uint8)
-    heard = len(block.features) / max(1, block.features.shape[0]) * block.seconds * scale
+    heard = block.seconds * scale
     sheet.rasters.append(Raster(LEFT, top, heard, HEIGHT, np.repeat(gray[..., None], 3, 2)))
     sheet.box("frames", LEFT, top, WIDTH, HEIGHT)
     for time in block.marks:

@@ -93,6 +93,7 @@ def test_digits_as_digits_and_the_sample(recorded, cache_dir):
     sample = prepared(Fsdd(sample=SIZES, join="3-5"))
     (batch,) = batches(sample, "test")
     assert all(3 <= len(about.text.split()) <= 5 and set(about.text.split()) <= {*DIGITS} for about in batch.about)
+    assert Fsdd(join=5).digits == (5, 5)
     assert sample.spec.features == 40 and batch.about[0].sound.rate == 8000
 
 
@@ -100,7 +101,7 @@ def test_digits_as_digits_and_the_sample(recorded, cache_dir):
     ("options", "message"),
     [
         ({"join": "7-3"}, "data.join=7-3: expected the smaller number first"),
-        ({"join": "a few"}, "data.join=a few: expected a number of digits"),
+        ({"join": "a few"}, "data.join=a few: expected a range as 3-7, a whole number from 1 on or null"),
         ({"transcript": "letters"}, "data.transcript=letters: expected words or digits"),
     ],
 )

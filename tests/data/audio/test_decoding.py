@@ -84,20 +84,49 @@ def unusable(given, options=EIGHT):
 
 
 def test_files_that_are_not_sounds(tmp_path):
-    text, empty, cut = (tmp_path / name for name in ("text.wav", "empty.wav", "cut.flac"))
+    text, empty = tmp_path / "text.wav", tmp_path / "empty.wav"
     text.write_text("not a sound")
     empty.touch()
     assert unusable(text).startswith(f"{text}: not a sound: its 11 bytes are not in a known format; expected a .wav")
     assert unusable(empty).startswith(f"{empty}: not a sound: the file is empty; expected a .wav")
-    whole = saved(tmp_path / "whole.flac", np.random.default_rng(0).normal(0, 0.1, 40000)).read_bytes()
-    cut.write_bytes(whole[: len(whole) // 2])
-    assert unusable(cut).startswith(f"{cut}: broken sound: ")
     missing = tmp_path / "missing.wav"
     assert unusable(str(missing)) == f"{missing}: cannot be read: No such file or directory"
     assert unusable(tmp_path) == f"{tmp_path}: not a sound: found a folder"
     raw = tmp_path / "a.raw"
     raw.write_bytes(bytes(100))
     assert unusable(raw).startswith(f"{raw}: not a sound: ")
+
+
+@pytest.mark.parametrize("kind", ["wav", "aiff", "au", "ogg", "flac", "mp3", "sph"])
+def test_half_a_file_is_broken(tmp_path, kind):
+    noise = np.random.default_rng(0).normal(0, 0.1, 400000)
+    whole = saved(tmp_path / f"whole.{kind}", noise, format="NIST" if kind == "sph" else None)
+    assert abs(len(decode(whole, EIGHT)) - len(noise)) < 3000  # mp3 has some samples around the sound
+    cut = tmp_path / f"cut.{kind}"
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    assert unusable(cut).startswith(f"{cut}: broken sound: ")
+    if kind == "wav":
+        assert unusable(cut).endswith("it ends after 399,978 of 800,000 bytes; copy the file again")
+
+
+def test_a_header_from_a_pipe_does_not_state_the_length(tmp_path):
+    """As espeak-ng and ffmpeg write it."""
+    content = bytearray(saved(tmp_path / "a.wav", np.full(800, 0.5)).read_bytes())
+    at = content.index(b"data") + 4
+    for stated in (0x7FFFF000, 0xFFFFFFFF):
+        content[at : at + 4] = struct.pack("<I", stated)
+        (tmp_path / "piped.wav").write_bytes(content)
+        assert len(decode(tmp_path / "piped.wav", EIGHT)) == 800
+
+
+def test_samples_in_memory_have_channels_last_and_a_whole_rate():
+    stereo = np.stack([np.full(800, 0.25), np.full(800, 0.75)], 1)
+    for rate in (8000, 8000.0, np.int64(8000)):
+        assert torch.equal(decode((stereo, rate), EIGHT), torch.full((800,), 0.5))
+    expected = "found an array (2, 800) of float64, expected numbers (N,) or (N, channels); transpose it"
+    assert unusable((stereo.T, 8000)).endswith(expected)
+    for rate in (0, 8000.5, float("inf"), float("nan"), "8000"):
+        assert "found a tuple, expected a path, a pair (samples, rate in hertz)" in unusable((stereo, rate))
 
 
 def test_sounds_without_a_sound(tmp_path):

@@ -129,6 +129,7 @@ def test_masks_of_own_numbers_and_of_a_share_of_the_frames():
         lengths.add(int(filled.all(1).sum()) if not filled.all() else 0)
         widths.add(int(filled.all(0).sum()))
     assert lengths == set(range(11)) and widths == set(range(9))  # at most a fifth of 50 frames, and all 8 bands
+    assert len(masked(frames, AugmentOptions(masks=[0, 0, 100, 1.5, 1]), np.random.default_rng(0))) == 50
     again = [masked(frames, AugmentOptions(masks="SS"), np.random.default_rng(3)) for _ in range(2)]
     assert torch.equal(*again)
     assert masked(frames, AugmentOptions(), np.random.default_rng(3)) is frames

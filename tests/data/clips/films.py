@@ -16,12 +16,18 @@ def grey(number: int, count: int) -> int:
 
 
 def write(
-    path: Path, times: list[float] | int, *, rate: int = 10, size: tuple[int, int] = SIZE, every: int = 12
+    path: Path,
+    times: list[float] | int,
+    *,
+    rate: int = 10,
+    size: tuple[int, int] = SIZE,
+    every: int = 12,
+    **options: str,
 ) -> Path:
     """A film with a frame at each of some times in seconds, or so many frames at a constant rate; frame i has the grey
-    `grey(i, count)`. A key frame is at `every` frames."""
+    `grey(i, count)`. A key frame is at `every` frames; `options` are those of the container."""
     times = [number / rate for number in range(times)] if isinstance(times, int) else times
-    with av.open(str(path), "w") as film:
+    with av.open(str(path), "w", options=options) as film:
         stream = film.add_stream(CODECS[path.suffix], rate=rate)
         stream.height, stream.width = size
         stream.pix_fmt = "rgb8" if path.suffix == ".gif" else "yuv420p"

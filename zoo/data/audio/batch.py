@@ -105,7 +105,7 @@ class AudioBatch(WritingBatch):
 
     @property
     def memory_length(self) -> Tensor:
-        """(B,) frames, by which lengths of a transcript are measured."""
+        """(B,) frames, by which a network without positions of its own measures the length of a transcript."""
         return self.frame_mask.sum(1)
 
     @property

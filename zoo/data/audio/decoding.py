@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import gcd
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,16 @@ from zoo.errors import UnusableInput
 
 FULL = 2**15  # The largest sample of 16 bits
 GIVEN = "the sound that was given"
-KINDS = "a path, a pair (samples, rate), or a Sound"
+KINDS = "a path, a pair (samples, rate in hertz), or a Sound"
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".sph")
 FORMATS = "a .wav, .flac, .ogg, .mp3, .aiff or .sph file"
+LESS = re.compile(r"^ *(?:data|SSND|Data Size) *: (?P<stated>\d+) \(should be (?P<there>\d+)\)", re.MULTILINE)
+NO_END = "lacks an end-of-stream bit"
+COUNT = re.compile(rb"sample_count -i (\d+)")
+"""How libsndfile says that a wav, aiff or au file, or an ogg file, is shorter than its header states, and what the
+header of a sph file states."""
+PADDING = 1024  # Bytes by which a header may be wrong
+UNKNOWN = 2**31 - 2**16  # A program that writes to a pipe states so many bytes or more
 
 Samples = NDArray[np.float32]
 
@@ -101,8 +110,7 @@ def _read_file(path: Path, options: SpectrogramOptions) -> tuple[Samples, int]:
         with soundfile.SoundFile(path) as file:
             _check_length(file.frames, file.samplerate, options)
             found: Samples = file.read(dtype="float32", always_2d=True)
-            if len(found) < file.frames:
-                raise UnusableSound("broken sound", f"it ends after {len(found):,} of {file.frames:,} samples")
+            _check_whole(path, file, len(found))
             return _mono(found), file.samplerate
     except soundfile.LibsndfileError as error:
         if size == 0:
@@ -114,20 +122,40 @@ def _read_file(path: Path, options: SpectrogramOptions) -> tuple[Samples, int]:
         raise UnusableSound("broken sound", f"{reason}; download or copy the file again") from error
 
 
+def _check_whole(path: Path, file: Any, count: int) -> None:
+    """Raises UnusableSound for an open file that was cut. libsndfile reads the `count` samples that are there."""
+    stated, there, unit = file.frames, count, "samples"
+    if found := LESS.search(file.extra_info):
+        most, least = int(found["stated"]), int(found["there"])
+        if least + PADDING < most < UNKNOWN:
+            stated, there, unit = most, least, "bytes"
+    elif file.format == "NIST":
+        with path.open("rb") as head:
+            counted = COUNT.search(head.read(1024))
+        stated = int(counted[1]) if counted else stated
+    if there < stated:
+        raise UnusableSound("broken sound", f"it ends after {there:,} of {stated:,} {unit}; copy the file again")
+    if NO_END in file.extra_info:
+        raise UnusableSound("broken sound", "its last page is missing; copy the file again")
+
+
 def _given(sound: Any) -> tuple[Samples, int]:
     if isinstance(sound, Sound):
         return as_real(sound.samples.cpu().numpy()).numpy(), sound.rate
-    if not (isinstance(sound, tuple | list) and len(sound) == 2 and isinstance(sound[1], int) and sound[1] > 0):
+    pair = isinstance(sound, tuple | list) and len(sound) == 2
+    rate = float(sound[1]) if pair and isinstance(sound[1], Real) else 0.0
+    if not (rate > 0 and rate.is_integer()):
         raise UnusableSound("not a sound", f"found a {type(sound).__name__}, expected {KINDS}")
     values = np.asarray(sound[0])
-    if values.ndim not in (1, 2) or values.dtype.kind not in "iuf":
-        detail = f"found an array {values.shape} of {values.dtype}, expected numbers (N,) or (N, channels)"
+    if values.ndim not in (1, 2) or values.dtype.kind not in "iuf" or values.shape[-1] > len(values) > 0:
+        hint = "; transpose it" if values.ndim == 2 and values.shape[1] > len(values) else ""
+        detail = f"found an array {values.shape} of {values.dtype}, expected numbers (N,) or (N, channels){hint}"
         raise UnusableSound("not a sound", detail)
     found: Samples = values.reshape(len(values), -1).astype(np.float32)
     if values.dtype.kind in "iu":
         half = 2.0 ** (8 * values.dtype.itemsize - 1)
         found = (found - half * (values.dtype.kind == "u")) / np.float32(half)
-    return _mono(found), sound[1]
+    return _mono(found), int(rate)
 
 
 def _mono(samples: Samples) -> Samples:

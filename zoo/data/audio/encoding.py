@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ class AudioEncoder(WritingEncoder):
 
     def __call__(self, sounds: Any) -> AudioBatch:
         """A batch of some sounds, or of one. Raises UnusableSound for anything that is not a sound."""
-        one = isinstance(sounds, str | Path | Sound) or (isinstance(sounds, tuple) and isinstance(sounds[-1], int))
+        one = isinstance(sounds, str | Path | Sound) or (isinstance(sounds, tuple) and isinstance(sounds[-1], Real))
         given = [sounds] if one else list(sounds)
         samples = [decode(sound, self.spectrogram) for sound in given]
         frames, mask = padded_frames([log_mel(found, self.spectrogram) for found in samples])

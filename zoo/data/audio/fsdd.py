@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Unpack
 import numpy as np
 from pydantic import Field
 
+from zoo.arguments import Count
 from zoo.data.audio.generated import SoundCorpus, SoundCorpusArguments, tone_source
 from zoo.data.audio.options import SpectrogramOptions
 from zoo.data.audio.samples.tones import RATE
@@ -30,7 +31,7 @@ DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 NAME = re.compile(r"(?P<digit>\d)_(?P<speaker>.+)_(?P<index>\d+)\.wav")
 TEST = range(5)  # The recordings of the official test set
 VALIDATION = range(5, 10)
-Lengths = Annotated[str, Field(pattern=r"^[1-9]\d*(-[1-9]\d*)?$", description="a number of digits, or a range as 3-7")]
+Lengths = Annotated[str, Field(pattern=r"^[1-9]\d*(-[1-9]\d*)?$", description="a range as 3-7")]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Fsdd(SoundCorpus):
     def __init__(
         self,
         *,
-        join: Lengths | None = "3-7",
+        join: Lengths | Count | None = "3-7",
         strings: Mapping[str, Any] | StringOptions | None = None,
         held_out: str | None = None,
         transcript: Literal["words", "digits"] = "words",
@@ -76,11 +77,11 @@ class Fsdd(SoundCorpus):
             transcript: `words` ("seven two") or `digits` ("72").
             rest: the arguments of `SoundCorpus`.
         """
-        hold("data.join", join, Lengths | None)
+        hold("data.join", join, Lengths | Count | None)
         one_of("data.transcript", transcript, ("words", "digits"))
         rest["spectrogram"] = SpectrogramOptions.of(rest.get("spectrogram") or {"rate": RATE})
         super().__init__(**rest)
-        least, _, most = ("1" if join is None else join).partition("-")
+        least, _, most = str(join or 1).partition("-")
         self.digits = int(least), int(most or least)
         if self.digits[0] > self.digits[1]:
             raise refusal("data.join", join, "the smaller number first, as in 3-7")

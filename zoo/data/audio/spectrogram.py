@@ -117,7 +117,7 @@ def masked(frames: Tensor, options: AugmentOptions, draw: np.random.Generator) -
         begin, end = _drawn(min(int(bands), width), width, draw)
         found[:, begin:end] = fill
     for _ in range(int(stretches)):
-        begin, end = _drawn(int(min(stretch, share * length)), length, draw)
+        begin, end = _drawn(int(min(stretch, share * length, length)), length, draw)
         found[begin:end] = fill
     return found
 

@@ -26,6 +26,8 @@ from zoo.data.rows import visible
 FILMS = {".mp4", ".avi", ".gif", ".webm", ".mkv", ".mov", ".m4v", ".mpg", ".mpeg", ".ogv", ".wmv", ".flv"}
 GAP = 8.0
 """Seconds between two times from which on a film is searched for the later one. Shorter ones are decoded."""
+LEAST = 0.9
+"""The least share of the stated frames that a whole film has."""
 KINDS = "a path of a film or a folder of frames, a list of images, or an array of bytes (F, H, W, 3)"
 
 
@@ -77,6 +79,7 @@ def _film(path: Path, count: int, options: PictureOptions) -> Tensor:
     with _named(path):
         frames, length = _read(path, count, options, None)
         if length:  # the header states another length, or none
+            _check_whole(path)
             frames, _ = _read(path, count, options, length)
         if not frames:
             raise UnusablePicture("broken clip", "it has no frame that can be decoded")
@@ -89,11 +92,7 @@ def _read(path: Path, count: int, options: PictureOptions, length: float | None)
     import av
 
     with av.open(str(path)) as container:
-        streams = [one for one in container.streams.video if not _is_cover(one)]
-        if not streams:
-            found = ", ".join(sorted({one.type for one in container.streams})) or "nothing"
-            raise UnusablePicture("no video stream", f"found {found}, expected moving pictures")
-        stream = streams[0]
+        stream = _moving(container)
         if (width := stream.codec_context.width) * (height := stream.codec_context.height) > options.max_pixels:
             found = f"found {width} x {height} pixels"
             raise UnusablePicture(
@@ -111,6 +110,27 @@ def _read(path: Path, count: int, options: PictureOptions, length: float | None)
         times = [begin + known * (i + 0.5) / count for i in range(count)]
         frames, end = _visible(container, stream, times, begin, options)
         return frames, 0.0 if length or end >= times[-1] else end - begin
+
+
+def _moving(container: Any) -> Any:
+    """The stream of moving pictures."""
+    streams = [one for one in container.streams.video if not _is_cover(one)]
+    if not streams:
+        found = ", ".join(sorted({one.type for one in container.streams})) or "nothing"
+        raise UnusablePicture("no video stream", f"found {found}, expected moving pictures")
+    return streams[0]
+
+
+def _check_whole(path: Path) -> None:
+    """Raises UnusablePicture for a film with clearly fewer frames than its stream states: it was cut."""
+    import av
+
+    with av.open(str(path)) as container:
+        stream = _moving(container)
+        found = sum(bool(packet.size) for packet in container.demux(stream))
+        if found < LEAST * stream.frames:
+            detail = f"it ends after {found:,} of {stream.frames:,} frames; copy the file again"
+            raise UnusablePicture("broken clip", detail)
 
 
 def _is_cover(stream: Any) -> bool:
