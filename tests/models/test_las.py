@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from omegaconf import OmegaConf
 from torch import nn
 from torch.nn import functional as F
 
@@ -11,6 +12,7 @@ from zoo.errors import ConfigError
 from zoo.layers.state import MemoryPositions
 from zoo.models.las import LAS
 from zoo.models.listen_spell import ListenSpell
+from zoo.run.arguments import check_arguments
 
 FAMILY = family_of("transcription")
 SIZES = {"hidden_dim": 5, "embedding_dim": 4, "decoder_dim": 6, "attention_dim": 7}
@@ -143,6 +145,12 @@ def test_the_speller_without_attention_reads_the_last_states_before_each_letter(
             torch.testing.assert_close(log_probs[row][mask[row]], network.vocabulary(s).log_softmax(1))
 
 
-def test_a_window_over_the_weights_before_has_a_middle():
-    with pytest.raises(ConfigError, match=r"model\.location=\[3, 4\]: expected an odd width, so that it has a middle"):
-        LAS(AudioSpec(features=4, target_size=9, longest_target=5, hop=0.01), location=[3, 4])
+@pytest.mark.parametrize("location", [[3, 4], [3], [0, 5], 5])
+def test_a_window_over_the_weights_before_has_a_middle(location):
+    node = OmegaConf.create({"_target_": "zoo.models.las.LAS", "location": location})
+    with pytest.raises(
+        ConfigError, match=r"model\.location=.*expected a list \[filters,width\] .* with an odd width or null"
+    ):
+        check_arguments(node, "model", given=("spec",))
+    node.location = [3, 5]
+    check_arguments(node, "model", given=("spec",))

@@ -20,7 +20,7 @@ What differs from the papers:
 - Chorowski et al. ask with the state before the recurrence, s_{i-1}; here all attention asks with s_i.
 - `ctc` is the weight of a loss that neither has: a softmax of each h_u over the letters and a blank is trained by
   connectionist temporal classification (Graves et al. 2006), the mean over utterances of -log p per letter. Attention
-  alone hardly begins to learn from little speech. `step` does not use it. It needs a position for each letter.
+  alone hardly begins to learn from little speech. It needs a position for each letter, and `step` does not use it.
 - `init_range=None` is for short runs, see `zoo.layers.init.start_network_`. `dropout` (0 in the paper) acts between the
   layers of both, on embeddings and on the vector that the output reads.
 
@@ -31,6 +31,7 @@ of all memories, K hypotheses, E embedding, D width of h_u, n hidden units of th
 from typing import Annotated
 
 import torch
+from annotated_types import Predicate
 from pydantic import Field
 from torch import Tensor, nn
 
@@ -49,10 +50,16 @@ from zoo.linear import Linear
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, precise_dtype
-from zoo.values import refusal
 
-PAIR = "a list [filters,width] of two whole numbers from 1 on"
-Location = Annotated[list[Count], Field(min_length=2, max_length=2, description=PAIR)]
+PAIR = "a list [filters,width] of whole numbers from 1 on with an odd width"
+
+
+def has_middle(location: list[int]) -> bool:
+    """Whether the width of [filters, width] is odd."""
+    return location[1] % 2 == 1
+
+
+Location = Annotated[list[Count], Field(min_length=2, max_length=2, description=PAIR), Predicate(has_middle)]
 
 
 class LAS(WritingNetwork):
@@ -92,8 +99,6 @@ class LAS(WritingNetwork):
         self.location = None
         if location is not None:
             filters, reach = location
-            if reach % 2 == 0:
-                raise refusal("model.location", location, "an odd width, so that it has a middle")
             self.location = nn.Conv1d(1, filters, reach, padding="same", bias=False)  # F
             self.of_location = Linear(filters, attention_dim, bias=False)  # U
             self.v = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim**0.5)  # w
