@@ -168,6 +168,37 @@ def prompts(batch: Any) -> tuple[Tensor, Packing, Tensor | None]:
     return packing.pack(batch.prompt), packing, batch.prompt.gather(1, mask.sum(1, keepdim=True)).squeeze(1)
 
 
+class DensityNetwork(Network):
+    """A network that gives the probability of a picture: each value in turn, after all values before it.
+
+    Pixels are read row by row from the left, and the colours of a pixel in their order. `forward` scores all values of
+    a picture at once. `start` and `step` score the values of one pixel from stored activations: the same function, at
+    the cost of one pixel.
+    """
+
+    conditions: str | None = None
+    """The field of the batch that every value depends on, `label` or `factors`, if there is one."""
+
+    @abstractmethod
+    def forward(self, batch: Any) -> Output:
+        """Scores (B, L, C, H, W) of the L levels of each value, from the values before it."""
+
+    @abstractmethod
+    def start(self, batch: Any) -> Any:
+        """The activations of pictures of the batch's size and conditions, before the first pixel is known."""
+
+    @abstractmethod
+    def step(self, values: Tensor, row: int, column: int, state: Any) -> Tensor:
+        """Scores (B, L, C) of the colours of a pixel; those of colour c depend on the colours of the pixel before c.
+
+        Args:
+            values: (B, C, H, W) pictures in which every pixel before this one is known. Later values are not read.
+            row: the row of the pixel. Each pixel is asked for after the pixel before it, once or several times.
+            column: its column.
+            state: the result of `start`. The activations of this pixel are written into it.
+        """
+
+
 class MemoryNetwork(Network):
     """A controller with a memory of N rows that are W wide. Its state is a NamedTuple, and `step` its definition.
 

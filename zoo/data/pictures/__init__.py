@@ -1,0 +1,1 @@
+"""Pictures without captions, with or without classes."""
