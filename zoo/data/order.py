@@ -192,6 +192,15 @@ class Bucketed(ByLength):
         return count
 
 
+class EpochOrder(Bucketed):
+    """As `Bucketed`. Example n of epoch e is e * N + n, so that a batch shows its epoch in every process."""
+
+    def batches(self) -> Iterator[list[int]]:
+        before = self.epoch * len(self.lengths)
+        for batch in super().batches():
+            yield [before + number for number in batch]
+
+
 def by_length(sides: NDArray[np.int64]) -> NDArray[np.int64]:
     """The order of rows (N, sides) by their last length and, among equals, by the one before."""
     last = sides[:, -1]

@@ -18,11 +18,11 @@ from hydra import initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf, flag_override, open_dict
 
 from zoo.dotted import class_at
 from zoo.run import search_path
-from zoo.run.catalogue import conf_dir
+from zoo.run.catalogue import conf_dir, datasets, models
 
 Seed = Annotated[int, Ge(0), Le(2**32 - 1)]  # The range that numpy accepts
 
@@ -135,7 +135,7 @@ def command_line_first() -> Iterator[None]:
 class CommandLineFirst(ConfigLoaderImpl):
     """Loads configurations in which a group of the command line overrides an experiment with the keys that the chosen
     file itself sets. Inherited keys stay as in the experiment: `trainer=ddp` keeps its max_epochs, and `optimizer=adam`
-    drops its momentum."""
+    drops its momentum. Where data are for several tasks, the model decides among them."""
 
     def load_configuration(
         self, config_name: str | None, overrides: list[str], *arguments: Any, **options: Any
@@ -145,7 +145,21 @@ class CommandLineFirst(ConfigLoaderImpl):
             for override in OverridesParser.create().parse_overrides(overrides)
             if not (override.is_delete() or override.is_sweep_override() or "." in override.key_or_group)
         }
-        return super().load_configuration(config_name, overrides, *arguments, **options)
+        found = super().load_configuration(config_name, overrides, *arguments, **options)
+        if (task := self._task_of_model(found)) is None:
+            return found
+        found = super().load_configuration(config_name, [*overrides, f"task={task}"], *arguments, **options)
+        with flag_override(found, "readonly", False), open_dict(found):
+            found.hydra.overrides.task.remove(f"task={task}")  # the user did not write it
+        return found
+
+    def _task_of_model(self, cfg: DictConfig) -> str | None:
+        """The task to choose where data are for several and the model serves another than their first; else None."""
+        choices = OmegaConf.select(cfg, "hydra.runtime.choices") or {}
+        model, data = models().get(choices.get("model") or ""), datasets().get(choices.get("data") or "")
+        if model is None or data is None or "task" in self._chosen or choices.get("task") in model.tasks:
+            return None
+        return next((task for task in data.tasks if task in model.tasks), None)
 
     def _compose_config_from_defaults_list(self, defaults: list[Any], repo: Any) -> DictConfig:
         cfg = super()._compose_config_from_defaults_list(defaults, repo)

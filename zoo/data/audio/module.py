@@ -16,9 +16,9 @@ from zoo.data.audio.batch import AudioSpec
 from zoo.data.audio.decoding import LongSound, UnusableSound
 from zoo.data.audio.encoding import AudioEncoder
 from zoo.data.audio.options import AugmentOptions, SpectrogramOptions, TranscriptOptions
-from zoo.data.audio.sounds import Border, EpochOrder, SoundRow, SoundSplit, SoundStore, checked, sounds_of
+from zoo.data.audio.sounds import Border, SoundRow, SoundSplit, SoundStore, checked, sounds_of
 from zoo.data.audio.spectrogram import filters
-from zoo.data.order import POOL, Nouns, Order
+from zoo.data.order import POOL, EpochOrder, Nouns, Order
 from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, histogram, numbers_of
 from zoo.data.table_data import TableArguments, TableData

@@ -22,7 +22,6 @@ from zoo.data.audio.decoding import UnusableSound, as_real, decode, measure, sto
 from zoo.data.audio.options import AugmentOptions, SpectrogramOptions
 from zoo.data.audio.spectrogram import log_mel, masked
 from zoo.data.notes import key
-from zoo.data.order import Bucketed
 from zoo.data.stored import StoredSplit, numbers_of
 
 if TYPE_CHECKING:
@@ -214,16 +213,6 @@ class SoundSplit(StoredSplit):
         speed = float(draw.choice(self.augment.speed)) if self.augment.speed else 1.0
         frames = log_mel(self.sounds.samples(stored, count, speed), self.options)
         return masked(frames, self.augment, draw)
-
-
-class EpochOrder(Bucketed):
-    """Batches of sounds of similar length. Example n of epoch e is e * N + n, so that a batch shows its epoch in every
-    process."""
-
-    def batches(self) -> Iterator[list[int]]:
-        before = self.epoch * len(self.lengths)
-        for batch in super().batches():
-            yield [before + number for number in batch]
 
 
 def padded_frames(frames: Sequence[Tensor]) -> tuple[Tensor, Tensor]:

@@ -64,6 +64,9 @@ class PictureBatch(Batch):
     """(B, F) numbers that describe each picture, such as its slant; None where there are none."""
     known: Tensor | None = None
     """(B,) the rows of each picture, from the top, that are given where the rest is to be drawn; None in training."""
+    noise: Tensor | None = None
+    """(B, Z) of a standard normal distribution, from which a network generates a picture; None where it is not drawn
+    yet. A network uses as many columns as it needs."""
     index: Tensor = derived(lambda batch: torch.arange(len(batch.image), device=batch.image.device), sliced=True)
     """(B,) number of each picture in its split."""
 

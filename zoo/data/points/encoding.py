@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,27 +13,19 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from zoo.data.options import Options
 from zoo.data.parts import Number, Numbers, Ragged, Stored, flattened, gridded, padded
 from zoo.data.points.batch import PointBatch, PointSpec
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.sets import PointSet, into_unit_square, near_the_origin, problem, table
 from zoo.data.stored import list_array, offsets
 from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.options import NoText
 from zoo.errors import DataError, one_of
 
 if TYPE_CHECKING:
     from zoo.data.streams import Made
 
 NUMBERS = pa.list_(pa.int32())
-
-
-@dataclass(frozen=True)
-class NoText(Options):
-    """No options: sets of points have no text."""
-
-    group: ClassVar[str] = "text"
-    subwords: ClassVar[bool] = False
 
 
 class PointEncoder(TableEncoder):

@@ -18,6 +18,14 @@ Size = Annotated[int, Field(ge=6)]
 """The size of a vocabulary: the special tokens, and at least two others."""
 
 
+@dataclass(frozen=True)
+class NoText(Options):
+    """No options: the examples have no text."""
+
+    group: ClassVar[str] = "text"
+    subwords: ClassVar[bool] = False
+
+
 class Writing(NamedTuple):
     """How a language is written."""
 
