@@ -204,7 +204,7 @@ def _write(
     from zoo.files import csv_text
     from zoo.run.folder import write_whole
 
-    texts = view.files(predictions, options)
+    texts = dict(view.files(predictions, options))
     if options.csv is not None:
         nothing = [[""] * len(view.columns)]
         found = ((n, nothing if p is None else view.rows(p)) for n, p in enumerate(predictions, 1))

@@ -28,8 +28,8 @@ def draw_pictures(
     batch: Any,
     kept: Tensor,
     *,
+    random: Tensor,
     temperature: float = 1.0,
-    seed: int = 1,
     hear: Callable[[int], None] | None = None,
 ) -> Tensor:
     """(B, C, H, W) levels: the first rows of each picture as they are given, and the others drawn.
@@ -38,12 +38,11 @@ def draw_pictures(
         network: in evaluation mode.
         batch: its `image` (B, C, H, W) has the rows that are given; it also has what the network depends on.
         kept: (B,) the number of rows that are given.
+        random: (B, C, H, W) uniform numbers from 0 to 1, which decide what is drawn.
         temperature: divides the scores; 0 takes the most probable level.
-        seed: of the drawn values. They do not change with the random numbers of the program.
         hear: gets the number of each row that is finished.
     """
     values = batch.image.clone()
-    generator = torch.Generator(values.device).manual_seed(seed)
     _, colours, height, width = values.shape
     state = network.start(batch)
     for row in range(height if bool((kept < height).any()) else 0):
@@ -51,15 +50,16 @@ def draw_pictures(
         for column in range(width):
             for colour in range(colours):
                 scores = precise(network.step(values, row, column, state)[:, :, colour])  # (B, L)
-                drawn = chosen(scores, temperature, generator).to(values.dtype)
+                drawn = chosen(scores, temperature, random[:, colour, row, column]).to(values.dtype)
                 values[:, colour, row, column] = torch.where(open_rows, drawn, values[:, colour, row, column])
         if hear is not None:
             hear(row)
     return values
 
 
-def chosen(scores: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    """(B, L) scores -> (B,) levels, drawn from their softmax."""
+def chosen(scores: Tensor, temperature: float, random: Tensor) -> Tensor:
+    """(B, L) scores -> (B,) levels: the first whose cumulated probability exceeds a uniform number (B,)."""
     if temperature == 0:
         return scores.argmax(1)
-    return torch.multinomial((scores / temperature).softmax(1), 1, generator=generator)[:, 0]
+    below = (scores / temperature).softmax(1).cumsum(1)
+    return (below <= (random.to(below.dtype) * below[:, -1])[:, None]).sum(1).clamp(max=scores.shape[1] - 1)

@@ -19,13 +19,13 @@ What differs from the paper (which gives no sizes but those for CIFAR-10 and Ima
 Notation: B pictures, C colours, H rows, W columns, L levels, D hidden_dim, k kernel_size.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from torch import Tensor, nn
 
 from zoo.arguments import Count
-from zoo.data.pictures.batch import PictureBatch, PictureSpec
-from zoo.layers.levels import by_level, scaled
+from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
 from zoo.layers.masked import Inputs, MaskedConvolution, RowsAbove, divides, down, odd
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
@@ -90,7 +90,7 @@ class GatedPixelCNN(DensityNetwork):
         divides(self.colours, hidden_dim=hidden_dim, head_dim=head_dim)
         odd(kernel_size=kernel_size, first_kernel=first_kernel)
         sizes = [(self.colours, first_kernel), *[(hidden_dim, kernel_size)] * (num_layers - 1)]
-        self.layers = nn.ModuleList(
+        self.layers: Sequence[Layer] = nn.ModuleList(  # type: ignore[assignment]
             Layer(inputs, hidden_dim, kernel, self.colours, first=not number)
             for number, (inputs, kernel) in enumerate(sizes)
         )

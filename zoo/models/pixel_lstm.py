@@ -3,8 +3,8 @@
 Sepp Hochreiter, Jürgen Schmidhuber. Long Short-Term Memory. Neural Computation 9(8), 1997.
 https://doi.org/10.1162/neco.1997.9.8.1735
 
-Equations: the cell with a forget gate (Gers et al. 2000), as in torch. Each value of a picture is a word, in raster order
-and with the colours of a pixel side by side. The word after each one is predicted by softmax(W h + b).
+Equations: the cell with a forget gate (Gers et al. 2000), as in torch. Each value of a picture is a word, in raster
+order and with the colours of a pixel side by side. The word after each one is predicted by softmax(W h + b).
 
 What differs from the paper:
 - The paper has no pictures. This network shows what is lost without neighbours: the pixel above is W steps away.

@@ -14,13 +14,12 @@ What differs from the paper:
 Notation: B pictures, C colours, H rows, W columns, L levels, h hidden_dim.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from torch import Tensor, nn
 
 from zoo.arguments import Count
-from zoo.data.pictures.batch import PictureBatch, PictureSpec
-from zoo.layers.levels import by_level, scaled
+from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
 from zoo.layers.masked import Inputs, MaskedConvolution, divides, odd
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
@@ -68,7 +67,9 @@ class PixelCNN(DensityNetwork):
         odd(kernel_size=kernel_size, first_kernel=first_kernel)
         colours = self.colours
         self.first = MaskedConvolution(colours, 2 * hidden_dim, first_kernel, first=True, colours=colours)
-        self.blocks = nn.ModuleList(Block(hidden_dim, kernel_size, colours) for _ in range(num_layers))
+        self.blocks: Iterable[Block] = nn.ModuleList(  # type: ignore[assignment]
+            Block(hidden_dim, kernel_size, colours) for _ in range(num_layers)
+        )
         self.head = nn.Sequential(
             nn.ReLU(),
             MaskedConvolution(2 * hidden_dim, head_dim, 1, colours=colours),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from zoo.data.pictures.batch import PictureBatch, PictureSpec
+from zoo.data.pictures.batch import PictureBatch, PictureSpec, as_bytes
 from zoo.data.pictures.encoding import PictureEncoder
 from zoo.decoding.pixels import draw_pictures
 from zoo.errors import ConfigError
@@ -93,9 +93,10 @@ class DensityPredictions(Predicting):
         """(B, C, H, W) levels of the pictures of a batch, of which `kept` (B,) rows stay."""
         if bool((kept >= self.spec.height).all()):
             return batch.image
-        return draw_pictures(
-            self.network, batch, kept, temperature=self.temperature, seed=self.seed, hear=hear
-        )
+        shape = batch.image.shape[1:]
+        rows = [np.random.default_rng((self.seed, number)).random(shape) for number in batch.index.tolist()]
+        random = torch.from_numpy(np.stack(rows)).to(batch.image.device)
+        return draw_pictures(self.network, batch, kept, random=random, temperature=self.temperature, hear=hear)
 
     def surprisal(self, batch: PictureBatch) -> Tensor:
         """(B, C, H, W) -log p of each value in nats."""
@@ -140,7 +141,7 @@ class DensityPredictions(Predicting):
     def _scores_at(self, image: Tensor, given: dict[str, Tensor | None], row: int, column: int) -> Tensor:
         """(B, L, C) log-probabilities of one pixel."""
         own = {name: None if part is None else part[: len(image)] for name, part in given.items()}
-        scores = self.network(PictureBatch(image, **own)).logits[..., row, column]
+        scores = self.network(PictureBatch(image, own["label"], own["factors"])).logits[..., row, column]
         return scores.log_softmax(1)
 
     def check_conditions(self, batch: PictureBatch) -> None:
@@ -156,9 +157,3 @@ class DensityPredictions(Predicting):
 def surprisal(scores: Tensor, image: Tensor) -> Tensor:
     """(B, C, H, W) -log p of each value in nats, from scores (B, L, C, H, W) and levels (B, C, H, W)."""
     return F.cross_entropy(scores.float() if scores.dtype.itemsize < 4 else scores, image.long(), reduction="none")
-
-
-def as_bytes(image: Tensor, levels: int) -> NDArray[np.uint8]:
-    """(B, H, W, C) bytes of levels (B, C, H, W); the highest level is 255."""
-    values = image.permute(0, 2, 3, 1).cpu().numpy().astype(np.float32)
-    return np.rint(values * (255 / (levels - 1))).astype(np.uint8)

@@ -20,10 +20,10 @@ AROUND = {"ckpt_path", "train", "test", "tags", "trainer", "logger", "callbacks"
 LOG = re.compile(r"train(_ddp_process_\d+)?\.log")  # A log that a job writes. Other logs belong to the user.
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write `text` to a temporary name and rename it, so that no reader sees half a file."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a text or bytes to a temporary name and rename it, so that no reader sees half a file."""
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_bytes(content.encode() if isinstance(content, str) else content)
     temporary.replace(path)
 
 

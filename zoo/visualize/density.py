@@ -101,8 +101,9 @@ class DensityView(FileView):
                 return pictures
             return [None if one is None else Canvas(one, self.wanted.label, self.factors) for one in pictures]
         if self.conditions == "label" and self.wanted.label is None:  # all classes by turns
-            return [Canvas(label=self.classes[one % len(self.classes)]) for one in range(self.wanted.sample)]
-        return [Canvas(label=self.wanted.label, factors=self.factors)] * self.wanted.sample
+            return [Canvas(label=self.classes[n % len(self.classes)], number=n) for n in range(self.wanted.sample)]
+        given = {"label": self.wanted.label, "factors": self.factors}
+        return [Canvas(**given, number=n) for n in range(self.wanted.sample)]
 
     def row(self, prediction: PicturePrediction) -> list[Any]:
         return [prediction.name, prediction.kept, round(prediction.nats, 4), round(prediction.bits_per_dimension, 6)]
@@ -149,7 +150,9 @@ class DensityView(FileView):
             with evaluating(task.network):
                 image = task.draw(batch, kept)
             pairs = zip(task.shown(batch.image), task.shown(image), strict=True)
-            tiles = [tile for true, made in pairs for tile in (Tile(true, "true"), Tile(made, "completed", height // 2))]
+            tiles = [
+                tile for true, made in pairs for tile in (Tile(true, "true"), Tile(made, "completed", height // 2))
+            ]
             return draw([Tiles(tiles, columns=6, keys=(DRAWN,))])
 
         return {"samples": samples, "completed": completed}
@@ -162,9 +165,9 @@ class DensityView(FileView):
         under = f"{int((found > 0).sum())} of {row * task.spec.width + column} pixels before it change its distribution"
         head = Head(f"pixel in row {row + 1}, column {column + 1}", above="receptive field", under=under)
         most = float(found.max()) or 1.0
-        tiles = [Tile(heat(found**0.5, most**0.5), "influence", marks=[(row, column)])]
+        tiles = [Tile(heat(found**0.5, most**0.5), "influence", boxes=[(row, column, 1, 1)])]
         reached = (found > 0).astype(float)
-        return draw([head, Tiles([*tiles, Tile(heat(reached, 2.0), "not zero", marks=[(row, column)])])])
+        return draw([head, Tiles([*tiles, Tile(heat(reached, 2.0), "not zero", boxes=[(row, column, 1, 1)])])])
 
 
 def _named(pictures: Any, names: Sequence[str]) -> Any:

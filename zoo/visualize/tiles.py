@@ -1,4 +1,4 @@
-"""Small pictures side by side, each with its title, drawn pixel by pixel on the terminal, on a page and in a picture."""
+"""Small pictures side by side, each with its title, pixel by pixel: on the terminal, on a page and in a picture."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Tile:
     pixels: NDArray[np.uint8]  # (H, W, C)
     title: str = ""
     kept: int | None = None  # The rows that were given, where the others were drawn; a line is under them
-    marks: Sequence[tuple[int, int]] = ()  # (row, column) of pixels in a frame
+    boxes: Sequence[tuple[int, int, int, int]] = ()  # (row, column, height, width) of pixels in a frame
 
     @property
     def colours(self) -> NDArray[np.uint8]:
@@ -78,7 +78,9 @@ def sheet(pictures: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:
         return pictures[0]
     height, width, channels = pictures[0].shape
     across = ceil(len(pictures) ** 0.5)
-    found = np.full((ceil(len(pictures) / across) * (height + 1) - 1, across * (width + 1) - 1, channels), 128, np.uint8)
+    found = np.full(
+        (ceil(len(pictures) / across) * (height + 1) - 1, across * (width + 1) - 1, channels), 128, np.uint8
+    )
     for number, one in enumerate(pictures):
         top, left = number // across * (height + 1), number % across * (width + 1)
         found[top : top + height, left : left + width] = one
@@ -127,8 +129,7 @@ def _(block: Tiles) -> str:
             f"data:image/png;base64,{b64encode(png(tile.pixels)).decode()}",
             tile.pixels.shape[1] / tile.pixels.shape[0],
             None if tile.kept is None else tile.kept / tile.pixels.shape[0],
-            [(row / tile.pixels.shape[0], column / tile.pixels.shape[1]) for row, column in tile.marks],
-            (1 / tile.pixels.shape[0], 1 / tile.pixels.shape[1]),
+            [tuple(np.array(box) / np.tile(tile.pixels.shape[:2], 2)) for box in tile.boxes],
         )
         for tile in block.tiles[:MOST]
     ]
@@ -152,8 +153,9 @@ def _(block: Tiles, letters: Letters, room: float) -> Drawing:
         if tile.kept is not None:
             edge = y + high * tile.kept / height
             drawing.line("true", [(x, edge), (x + wide, edge)])
-        for row, column in tile.marks:
-            drawing.box("true", x + wide * column / width, y + high * row / height, wide / width, high / height)
+        for row, column, tall, broad in tile.boxes:
+            place = (x + wide * column / width, y + high * row / height)
+            drawing.box("true", *place, wide * broad / width, high * tall / height)
     if len(block.tiles) > MOST:
         drawing.notes.append(f"cut to {MOST} pictures")
     return drawing

@@ -195,7 +195,7 @@ class View(ABC):
         """Return the words of the input that the network does not know."""
         return []
 
-    def files(self, predictions: Sequence[Any | None], options: Namespace) -> dict[Path, str]:
+    def files(self, predictions: Sequence[Any | None], options: Namespace) -> Mapping[Path, str | bytes]:
         """Return the other files to write, by their paths, as the task's own options ask for."""
         return {}
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+import numpy as np
 import torch
 from annotated_types import Ge, Le
+from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.arguments import Count, Natural
@@ -72,3 +74,24 @@ class PictureBatch(Batch):
 
     def __len__(self) -> int:
         return len(self.image)
+
+
+def scaled(image: Tensor, levels: int, like: Tensor) -> Tensor:
+    """Levels 0 to L - 1 of any shape as numbers from -1 to 1, in the type of `like`."""
+    return image.to(like.dtype) * (2 / (levels - 1)) - 1
+
+
+def to_levels(pictures: Tensor, levels: int) -> Tensor:
+    """Numbers from -1 to 1 of any shape as the nearest levels, uint8: the inverse of `scaled`."""
+    return ((pictures + 1) * ((levels - 1) / 2)).round().clamp(0, levels - 1).to(torch.uint8)
+
+
+def by_level(scores: Tensor, colours: int) -> Tensor:
+    """(B, C L, ...), all levels of the first colour first -> (B, L, C, ...)."""
+    return scores.unflatten(1, (colours, -1)).transpose(1, 2)
+
+
+def as_bytes(image: Tensor, levels: int) -> NDArray[np.uint8]:
+    """(B, H, W, C) bytes of levels (B, C, H, W), in which the highest level is 255."""
+    values = image.permute(0, 2, 3, 1).cpu().numpy().astype(np.float32)
+    return np.rint(values * (255 / (levels - 1))).astype(np.uint8)

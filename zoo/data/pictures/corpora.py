@@ -1,11 +1,13 @@
 """MNIST, binarised MNIST, Fashion-MNIST and CIFAR-10, in the files in which they are distributed.
 
 MNIST: LeCun, Cortes, Burges 1998, http://yann.lecun.com/exdb/mnist: 60,000 digits for training and 10,000 for the test.
-The last 10,000 training pictures validate, as in Larochelle and Murray 2011, https://proceedings.mlr.press/v15/larochelle11a.
+The last 10,000 training pictures validate, as in Larochelle and Murray 2011,
+https://proceedings.mlr.press/v15/larochelle11a.
 
 Fashion-MNIST: Xiao, Rasul, Vollgraf 2017, https://arxiv.org/abs/1708.07747: clothes in the same form.
 
-CIFAR-10: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html: 50,000 and 10,000 pictures of 32 x 32 in colours.
+CIFAR-10: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html: 50,000 and 10,000 pictures of 32 x 32 in
+colours.
 """
 
 from abc import abstractmethod
@@ -49,6 +51,11 @@ class PictureCorpusArguments(PictureArguments, total=False):
 
     source: str | None
     sample: Mapping[str, Any] | SampleOptions | None
+
+
+class CutArguments(PictureCorpusArguments, total=False):
+    """The arguments of sets whose validation is cut from their training pictures."""
+
     validation: int
 
 
@@ -190,7 +197,7 @@ class Mnist(PictureCorpus):
         for folder in (path, path / "raw", path / self.library / "raw"):
             found = named(folder, IDX, "split", "kind") if folder.is_dir() else {}
             if len(found) == 4:
-                reads = {
+                reads: dict[str, Read] = {
                     split: partial(read_idx, found[name, "images"], found[name, "labels"])
                     for split, name in SPLITS_OF_IDX.items()
                 }
@@ -219,14 +226,13 @@ class BinarizedMnist(Mnist):
 
     name = "binarized_mnist"
 
-    def __init__(
-        self, *, binarisation: Literal["fixed", "redrawn"] = "fixed", **rest: Unpack[PictureCorpusArguments]
-    ) -> None:
+    def __init__(self, *, binarisation: Literal["fixed", "redrawn"] = "fixed", **rest: Unpack[CutArguments]) -> None:
         """`binarisation` is `fixed` or `redrawn`; `rest` is as in `Mnist`, without `bits`, which are 1."""
         one_of("data.binarisation", binarisation, ("fixed", "redrawn"))
         if rest.pop("bits", 1) != 1:
             raise ConfigError("data.bits: these pictures are black and white; remove it, or use data=mnist")
-        super().__init__(bits=1, **rest)
+        rest["bits"] = 1
+        super().__init__(**rest)
         self.binarised = binarisation
         if binarisation == "fixed" and self.source in ("hub", "torchvision"):
             raise ConfigError(
@@ -276,5 +282,6 @@ class Cifar10(PictureCorpus):
     def arrays(self, path: Path) -> tuple[dict[str, Read], list[Path]] | None:
         for folder in (path, path / "cifar-10-batches-py", path / "cifar-10-batches-bin"):
             if (found := cifar_files(folder)) is not None:
-                return {split: partial(read_cifar, paths) for split, paths in found.items()}, sum(found.values(), [])
+                reads: dict[str, Read] = {split: partial(read_cifar, paths) for split, paths in found.items()}
+                return reads, [path for paths in found.values() for path in paths]
         return None

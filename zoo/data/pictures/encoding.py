@@ -32,6 +32,8 @@ class Canvas:
     """The name of the class."""
     factors: Sequence[float] = ()
     """Numbers that describe the picture."""
+    number: int = 0
+    """Its number among the pictures to draw: each number has random values of its own."""
 
 
 class PixelRows(NamedTuple):
@@ -47,9 +49,7 @@ class PictureEncoder(TableEncoder):
 
     takes = "a picture: a path, a PIL image or an array of bytes; or a Canvas with the class to draw"
     options = NoText
-    raw = pa.schema(
-        {"stored": pa.int64(), "key": pa.int64(), "label": pa.string(), "factors": pa.list_(pa.float32())}
-    )
+    raw = pa.schema({"stored": pa.int64(), "key": pa.int64(), "label": pa.string(), "factors": pa.list_(pa.float32())})
     parts = (Stored("stored"), Class("label"), Numbers("factors"))
     cuts = False
 
@@ -111,6 +111,7 @@ class PictureEncoder(TableEncoder):
             torch.tensor(labels) if labels else None,
             torch.tensor(factors) if factors else None,
             torch.tensor(known),
+            index=torch.tensor([one.number for one in canvases]),
         )
 
     def _pixels(self, picture: Any) -> Tensor:

@@ -69,8 +69,8 @@ class OwnPictures(OwnFiles, PictureData):
 
     @staticmethod
     def _files(folder: Path) -> Sequence[File]:
-        """The pictures of a folder, or those of the folders of its classes. Raises DataError for an empty class, and for
-        pictures beside folders of classes."""
+        """The pictures of a folder, or those of the folders of its classes. Raises DataError for an empty class, and
+        for pictures beside folders of classes."""
         inside = visible(folder)
         alone = [File(path, None) for path in inside if path.is_file() and path.suffix.lower() in SUFFIXES]
         classes = [path for path in inside if path.is_dir()]
