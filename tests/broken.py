@@ -1,7 +1,6 @@
 """Broken on purpose: for each kind of network one that keeps the contract, and for each clause some that break it."""
 
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import torch
@@ -14,11 +13,13 @@ from zoo.attention import masked_softmax
 from zoo.data.documents.batch import DocumentBatch, DocumentSpec
 from zoo.data.language.batch import LanguageSpec
 from zoo.data.pairs.batch import PairBatch, PairSpec
+from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
 from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.masked import Inputs, MaskedConvolution
 from zoo.layers.packing import Packing
 from zoo.layers.pretrained import Pretrained
 from zoo.layers.state import State, Step
-from zoo.models.network import Read, StreamNetwork
+from zoo.models.network import DensityNetwork, Read, StreamNetwork
 from zoo.models.output import Output
 
 
@@ -274,34 +275,34 @@ class Reads(StreamNetwork):
         return Read(packing.pack(grid.transpose(0, 1)), {"sum": total})
 
 
-class Pictures(Family):
-    """Binary pictures of 4 x 5 pixels, each predicted from those before it, row by row."""
+class Pixels(DensityNetwork):
+    """One masked convolution: a value is predicted from the row above, the pixel to the left and earlier colours."""
 
-    def batch(self, seed: int, *, empty: bool = True) -> Any:
-        return SimpleNamespace(pixels=(torch.arange(60).view(3, 4, 5) % 7 > 2).double())
+    tasks = ("density",)
+    family: ClassVar[Family] = family_of("density")
+    read: ClassVar[tuple[tuple[int, ...], ...]] = ()  # Entries of the mask (rows, columns) that a fault adds
+    forgets: ClassVar[bool] = False
 
-    def changed(self, batch: Any, place: int) -> tuple[Any, Tensor]:
-        pixels = batch.pixels.flatten(1).clone()
-        pixels[:, place] = 1 - pixels[:, place]
-        return SimpleNamespace(pixels=pixels.view_as(batch.pixels)), torch.ones(3, dtype=torch.bool)
-
-    def scores(self, output: Output, batch: Any) -> Tensor:
-        return output.logits.flatten(1)[..., None]
-
-
-class Pixels(nn.Module):
-    """One masked convolution: a pixel is predicted from the row above it and the pixel to the left."""
-
-    family: ClassVar[Family] = Pictures()
-    mask: ClassVar[list[list[int]]] = [[1, 1, 1], [1, 0, 0], [0, 0, 0]]
-
-    def __init__(self, spec: Any) -> None:
+    def __init__(self, spec: PictureSpec) -> None:
         super().__init__()
-        self.kernel = nn.Parameter(torch.randn(1, 1, 3, 3))
+        self.colours, self.levels = spec.channels, spec.levels
+        values = spec.channels * spec.levels
+        self.convolution = MaskedConvolution(spec.channels, values, 3, first=True, colours=spec.channels)
+        for row, column in self.read:
+            self.convolution.mask[:, :, row, column] = 1
 
-    def forward(self, batch: Any) -> Output:
-        kernel = self.kernel * torch.tensor(self.mask)
-        return Output(F.conv2d(batch.pixels[:, None].to(kernel.dtype), kernel, padding=1)[:, 0])
+    def forward(self, batch: PictureBatch) -> Output:
+        x = scaled(batch.image, self.levels, self.convolution.weight)
+        return Output(by_level(self.convolution(x), self.colours))
+
+    def start(self, batch: PictureBatch) -> Inputs:
+        return Inputs(self.convolution.weight.new_empty(len(batch), self.colours), 4, 5, self.convolution)
+
+    def step(self, values: Tensor, row: int, column: int, state: Inputs) -> Tensor:
+        x = scaled(values, self.levels, self.convolution.weight)
+        window = state.pixel(x[..., row, column, None, None], row, column) if self.forgets else None
+        window = state.picture(x, row, column) if window is None else window
+        return by_level(self.convolution.at(window), self.colours)[..., 0, 0]
 
 
 def fault(name: str, sound: type[nn.Module], **methods: Any) -> type[nn.Module]:
@@ -374,10 +375,11 @@ FAULTS: dict[Callable[[contract.Case], None], tuple[type[nn.Module], ...]] = {
     contract.nothing_is_parked: (ParksAttention, ParksAttentionInTraining, WritesIntoTheBatch),
     contract.nothing_later_is_read: (
         fault("ReadsNothing", Writes, history=lambda self, embedded: Writes.history(self, torch.zeros_like(embedded))),
-        fault("PixelsReadThemselves", Pixels, mask=[[1, 1, 1], [1, 1, 0], [0, 0, 0]]),
-        fault("PixelsReadTheRight", Pixels, mask=[[1, 1, 1], [1, 0, 1], [0, 0, 0]]),
+        fault("PixelsReadThemselves", Pixels, read=((1, 1),)),
+        fault("PixelsReadTheRight", Pixels, read=((1, 2),)),
         READS_AHEAD,
     ),
+    contract.pixel_by_pixel_is_the_whole: (fault("ForgetsTheLastColour", Pixels, forgets=True),),
     contract.windows_are_one_long_pass: (FORGETS, MIXES_COLUMNS),
     contract.a_reset_changes_the_scores: (FORGETS,),
     contract.columns_do_not_meet: (FORGETS, MIXES_COLUMNS),

@@ -26,7 +26,7 @@ class Case:
 
     def network(self, *, seed: int = 0) -> nn.Module:
         torch.manual_seed(seed)
-        return self.build()
+        return self.family.started(self.build())
 
     def exact(self) -> nn.Module:
         return self.network().double().eval()
@@ -264,6 +264,24 @@ def nothing_later_is_read(case: Case) -> None:
         assert differs.all(), "the value before was not read"
 
 
+def pixel_by_pixel_is_the_whole(case: Case) -> None:
+    """Scoring one pixel after another from stored activations gives the scores of `forward`. A pixel may be asked for
+    again when its colours are known, and its own later colours are not read."""
+    batch, network = case.family.batch(1), case.exact()
+    expected = network(batch).logits
+    _, colours, height, width = batch.image.shape
+    with torch.no_grad():
+        state = network.start(batch)
+        for place in range(height * width):
+            row, column = divmod(place, width)
+            for colour in range(colours):
+                values = batch.image.clone()
+                values.flatten(2)[:, :, place + 1 :] = 0
+                values[:, colour:, row, column] = 0
+                found = network.step(values, row, column, state)
+                equal(found[:, :, colour], expected[:, :, colour, row, column])
+
+
 def windows_are_one_long_pass(case: Case) -> None:
     """Two windows score as the whole does if the second starts from the state that the first left."""
     batch, network = case.family.batch(1, empty=False), case.exact()
@@ -342,6 +360,8 @@ FOR_ALL: tuple[Callable[[Case], None], ...] = (
 )
 IN_ORDER: tuple[Callable[[Case], None], ...] = (nothing_later_is_read,)
 """For networks that predict the values of an example in an order, with a source or without."""
+FOR_PIXELS: tuple[Callable[[Case], None], ...] = (*IN_ORDER, pixel_by_pixel_is_the_whole)
+"""For networks of the probability of a picture."""
 FOR_STREAMS: tuple[Callable[[Case], None], ...] = (
     *IN_ORDER,
     windows_are_one_long_pass,

@@ -38,8 +38,9 @@ def clauses(family: Family, cls: type[nn.Module] = nn.Module) -> tuple[Callable[
     """The clauses for a network of this family, and of this class."""
     streams = contract.FOR_STREAMS if getattr(cls, "carries", False) else ()
     written = contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES
+    pixels = contract.FOR_PIXELS if family.ordered else ()
     copying = contract_copying.FOR_COPYING if getattr(cls, "copies", False) else ()
-    return tuple(dict.fromkeys((*contract.FOR_ALL, *written, *streams, *copying)))
+    return tuple(dict.fromkeys((*contract.FOR_ALL, *written, *streams, *pixels, *copying)))
 
 
 def cases() -> Iterator[Any]:
@@ -108,7 +109,7 @@ SOUND = [
 
 
 @pytest.mark.parametrize(
-    ("cls", "clause"), [*SOUND, (broken.Pixels, contract.nothing_later_is_read)], ids=lambda value: value.__name__
+    ("cls", "clause"), [*SOUND, *((broken.Pixels, clause) for clause in contract.FOR_PIXELS)], ids=lambda value: value.__name__
 )
 def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callable[[Case], None]) -> None:
     clause(case_of(cls))
@@ -125,5 +126,11 @@ def test_a_broken_network_is_found(cls: type[nn.Module], clause: Callable[[Case]
 
 
 def test_every_clause_can_be_broken() -> None:
-    every = (contract.FOR_ALL, contract.FOR_CLASSES, contract.FOR_STREAMS, contract_generation.FOR_GENERATION)
+    every = (
+        contract.FOR_ALL,
+        contract.FOR_CLASSES,
+        contract.FOR_STREAMS,
+        contract.FOR_PIXELS,
+        contract_generation.FOR_GENERATION,
+    )
     assert set(broken.FAULTS) == {clause for kind in every for clause in kind}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 import torch.nn.functional as F
 from hydra.utils import get_class
-from torch import Tensor
+from torch import Tensor, nn
 
 from zoo.models.output import Output
 from zoo.tasks import Task
@@ -35,6 +35,8 @@ class Family:
     """As much of the data's encoder as a task's training asks for."""
     generates = False
     """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
+    ordered = False
+    """Its networks predict the values of a picture in an order: `start` and `step` of a pixel beside `forward`."""
     grids: ClassVar[dict[str, str]] = {}
     """The mask of each padded tensor of a batch, (B, ...) as far as the axes of the mask go."""
     singles: ClassVar[tuple[str, ...]] = ()
@@ -67,6 +69,10 @@ class Family:
     def without_targets(self, batch: Any) -> Any:
         """The examples of a batch in the form of a prediction."""
         return replace(batch, **dict.fromkeys(self.targets))
+
+    def started(self, network: nn.Module) -> nn.Module:
+        """The network with its parts at work. A part whose share begins at 0 would leave others without a gradient."""
+        return network
 
     def exported(self, batch: Any) -> Any:
         """The examples of a batch in the form that an exported network reads."""
