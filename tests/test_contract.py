@@ -109,7 +109,9 @@ SOUND = [
 
 
 @pytest.mark.parametrize(
-    ("cls", "clause"), [*SOUND, *((broken.Pixels, clause) for clause in contract.FOR_PIXELS)], ids=lambda value: value.__name__
+    ("cls", "clause"),
+    [*SOUND, *((broken.Pixels, clause) for clause in contract.FOR_PIXELS)],
+    ids=lambda value: value.__name__,
 )
 def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callable[[Case], None]) -> None:
     clause(case_of(cls))

@@ -54,9 +54,9 @@ class Pictures(Family):
         """The entropy of a value given those before it, where the pictures of the batch are known by heart."""
         rows = [tuple(row) for row in self.values(batch.image).tolist()]
         after = Counter(begin for row in rows for begin in _beginnings(row))
-        return sum(
-            count * log((after[begin[:-1]] or len(rows)) / count) for begin, count in after.items()
-        ) / sum(after.values())
+        return sum(count * log((after[begin[:-1]] or len(rows)) / count) for begin, count in after.items()) / sum(
+            after.values()
+        )
 
 
 def _beginnings(row: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -316,7 +316,7 @@ def test_pictures_of_unequal_sides():
     ("side", "options", "words"),
     [
         (13, {}, "data.picture.size: sides of 13 x 13 pictures"),
-        (1, {}, "use an even size such as 12, 16, 28 or 32"),
+        (1, {}, "use even sides of 6 or more, such as 12, 16, 28 or 32"),
         (4, {}, "data.picture.size"),
         (12, {"attention_size": 16}, "maps with 6 or 3 rows"),
         (14, {"attention_size": 14}, "maps with 7 rows"),

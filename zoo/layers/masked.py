@@ -54,7 +54,7 @@ class MaskedConvolution(nn.Conv2d):
         """(B, I, H, W) -> (B, O, H, W)."""
         above = self.kernel_size[0] - 1
         x = F.pad(x, (0, 0, above, 0)) if above else x
-        return F.conv2d(x, self.weight * self.mask, self.bias, padding=self.padding)  # type: ignore[arg-type]
+        return F.conv2d(x, self.weight * self.mask, self.bias, padding=self.padding)
 
     def at(self, window: Tensor) -> Tensor:
         """(B, I, rows, k), the inputs around one pixel -> (B, O, 1, 1) at this pixel."""

@@ -26,9 +26,9 @@ class FrechetDistance(FrechetInceptionDistance):
 
     def __init__(self, width: int) -> None:
         """`width` is D."""
-        super().__init__(feature=nn.Identity(), input_img_size=(width,))
+        super().__init__(feature=nn.Identity(), input_img_size=(width,))  # type: ignore[arg-type]
 
-    def update(self, features: Tensor, real: bool) -> None:  # type: ignore[override]
+    def update(self, features: Tensor, real: bool) -> None:
         """Count features (N, D) of real or of generated pictures."""
         super().update(features, real)
 
@@ -42,7 +42,7 @@ class KernelDistance(KernelInceptionDistance):
     def __init__(self) -> None:
         super().__init__(feature=nn.Identity(), subsets=SUBSETS, subset_size=LARGEST_SUBSET)
 
-    def update(self, features: Tensor, real: bool) -> None:  # type: ignore[override]
+    def update(self, features: Tensor, real: bool) -> None:
         """Count features (N, D) of real or of generated pictures."""
         super().update(features, real)
 

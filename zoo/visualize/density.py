@@ -114,7 +114,7 @@ class DensityView(FileView):
         found = f"{prediction.nats:.2f} nats, {prediction.bits_per_dimension:.4f} bits per value"
         above = {0: "drawn", height: "scored"}.get(prediction.kept, f"completed after row {prediction.kept}")
         truth = None if examined is None or examined.truth is None else ("class", examined.truth)
-        tiles = [Tile(prediction.pixels, "", kept), Tile(heat(prediction.bits), "surprisal")]
+        tiles = [Tile(prediction.pixels, "", kept), Tile(heat(prediction.bits), "surprisal", inked=True)]
         keys = (SURPRISAL, *[DRAWN] * (kept is not None))
         return [Head(prediction.name, above=above, under=found, truth=truth), Tiles(tiles, keys=keys)]
 

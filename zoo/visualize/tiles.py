@@ -37,6 +37,7 @@ class Tile:
     title: str = ""
     kept: int | None = None  # The rows that were given, where the others were drawn; a line is under them
     boxes: Sequence[tuple[int, int, int, int]] = ()  # (row, column, height, width) of pixels in a frame
+    inked: bool = False  # Dark pixels show much; a terminal without colours prints them as bright ones
 
     @property
     def colours(self) -> NDArray[np.uint8]:
@@ -109,7 +110,7 @@ def _rows(tile: Tile, screen: Screen) -> list[Text]:
     pixels = tile.colours
     if not screen.colour:
         signs = GREYS if screen.ascii_only else DARK
-        grey = pixels.mean(2)
+        grey = 255 - pixels.mean(2) if tile.inked else pixels.mean(2)
         return [Text("".join(2 * signs[int(one * len(signs) / 256)] for one in row)) for row in grey]
     found = []
     for upper, lower in zip(pixels[::2], [*pixels[1::2], *[None] * (len(pixels) % 2)], strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -119,7 +119,8 @@ class PictureEncoder(TableEncoder):
         shape = Shape(*self.shape)
         if picture is None:
             return torch.zeros(shape.channels, shape.height, shape.width, dtype=torch.uint8)
-        return torch.from_numpy(read(picture, self.sizing, shape)).permute(2, 0, 1)
+        sizing = replace(self.sizing, channels=shape.channels)  # type: ignore[arg-type]
+        return torch.from_numpy(read(picture, sizing, shape)).permute(2, 0, 1)
 
     def _label(self, name: str) -> int:
         if name not in self.classes:
@@ -138,7 +139,9 @@ class PictureEncoder(TableEncoder):
         canvas = one if isinstance(one, Canvas) else Canvas(one)
         if isinstance(canvas.picture, str | Path):
             return Path(canvas.picture).name
-        return canvas.label or ("sample" if canvas.picture is None else place_of(canvas.picture))
+        if canvas.picture is not None:
+            return place_of(canvas.picture)
+        return canvas.label or f"sample {canvas.number + 1}"
 
     def state(self) -> dict[str, Any]:
         return {
