@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests import contract, contract_generation

@@ -5,6 +5,7 @@ The features of a network that anyone can train are not those of Inception, so t
 Notation: N pictures, D features.
 """
 
+import warnings
 from typing import Any
 
 import torch
@@ -40,7 +41,9 @@ class KernelDistance(KernelInceptionDistance):
     higher_is_better = False
 
     def __init__(self) -> None:
-        super().__init__(feature=nn.Identity(), subsets=SUBSETS, subset_size=LARGEST_SUBSET)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it says that all features are kept
+            super().__init__(feature=nn.Identity(), subsets=SUBSETS, subset_size=LARGEST_SUBSET)
 
     def update(self, features: Tensor, real: bool) -> None:
         """Count features (N, D) of real or of generated pictures."""
@@ -48,7 +51,10 @@ class KernelDistance(KernelInceptionDistance):
 
     def compute(self) -> Tensor:  # type: ignore[override]
         """The mean over the subsets."""
-        count = min(sum(map(len, _listed(part))) for part in (self.real_features, self.fake_features))
+        for name in ("real_features", "fake_features"):
+            features = torch.cat(_listed(getattr(self, name)))
+            setattr(self, name, [features[features.sum(1).argsort()]])  # the same order for any number of ranks
+        count = min(len(self.real_features[0]), len(self.fake_features[0]))
         self.subset_size = max(2, min(LARGEST_SUBSET, count // 2))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import yaml
 
 import zoo
-from zoo.errors import ConfigError, did_you_mean
+from zoo.errors import ConfigError, ZooError, did_you_mean
 from zoo.run.search_path import folders
 
 T = TypeVar("T")
@@ -149,6 +149,15 @@ def datasets() -> dict[str, DataEntry]:
 def experiments() -> dict[str, str]:
     """The first comment of every experiment by the name that `experiment=` takes."""
     return {path.stem: first_comment(path) for path in _files("experiment")}
+
+
+def tasks_of(group: str, name: str) -> tuple[str, ...]:
+    """The tasks of one model or one data set. Empty if there is no such file, or if its class cannot be read."""
+    path = group_file(group, name)
+    try:
+        return () if path is None else tuple(_target(path).value("tasks"))
+    except ZooError:  # reported when it is built
+        return ()
 
 
 def data_of_family(name: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +19,12 @@ from hydra import initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, flag_override, open_dict
 
 from zoo.dotted import class_at
 from zoo.run import search_path
-from zoo.run.catalogue import conf_dir, datasets, models
+from zoo.run.catalogue import conf_dir, tasks_of
 
 Seed = Annotated[int, Ge(0), Le(2**32 - 1)]  # The range that numpy accepts
 
@@ -145,21 +147,29 @@ class CommandLineFirst(ConfigLoaderImpl):
             for override in OverridesParser.create().parse_overrides(overrides)
             if not (override.is_delete() or override.is_sweep_override() or "." in override.key_or_group)
         }
-        found = super().load_configuration(config_name, overrides, *arguments, **options)
-        if (task := self._task_of_model(found)) is None:
-            return found
-        found = super().load_configuration(config_name, [*overrides, f"task={task}"], *arguments, **options)
-        with flag_override(found, "readonly", False), open_dict(found):
-            found.hydra.overrides.task.remove(f"task={task}")  # the user did not write it
+        load = partial(super().load_configuration, config_name)
+        try:
+            found, wrong = load(overrides, *arguments, **options), None
+        except HydraException as error:  # perhaps since a key is of the other task
+            groups = [word for word in overrides if not set(".@") & set(word.split("=")[0])]
+            found, wrong = load(groups, *arguments, **options), error
+        if (task := self._task_of_model(found)) is not None:
+            found = load([*overrides, f"task={task}"], *arguments, **options)
+            with flag_override(found, "readonly", False), open_dict(found):
+                found.hydra.overrides.task.remove(f"task={task}")  # the user did not write it
+        elif wrong is not None:
+            raise wrong
         return found
 
     def _task_of_model(self, cfg: DictConfig) -> str | None:
         """The task to choose where data are for several and the model serves another than their first; else None."""
         choices = OmegaConf.select(cfg, "hydra.runtime.choices") or {}
-        model, data = models().get(choices.get("model") or ""), datasets().get(choices.get("data") or "")
-        if model is None or data is None or "task" in self._chosen or choices.get("task") in model.tasks:
+        if "task" in self._chosen or not (model := choices.get("model")) or not (data := choices.get("data")):
             return None
-        return next((task for task in data.tasks if task in model.tasks), None)
+        serves = tasks_of("model", model)
+        if choices.get("task") in serves:
+            return None
+        return next((task for task in tasks_of("data", data) if task in serves), None)
 
     def _compose_config_from_defaults_list(self, defaults: list[Any], repo: Any) -> DictConfig:
         cfg = super()._compose_config_from_defaults_list(defaults, repo)

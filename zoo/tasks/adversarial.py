@@ -51,6 +51,7 @@ class Adversarial(AdversarialPredictions, Task):
         *,
         critic: dict[str, Any],
         critic_steps: Count = 1,
+        classifier_steps: Count = 600,
         precision_recall: bool = False,
         samples: Natural = 40,
         every_n_minutes: Positive = 2.0,
@@ -60,6 +61,7 @@ class Adversarial(AdversarialPredictions, Task):
         Args:
             critic: the optimiser of the critic, as `optimizer` is that of the generator.
             critic_steps: steps of the critic for each step of the generator.
+            classifier_steps: steps of the classifier that judges.
             precision_recall: also measure both in the features, by distances between all pictures.
             samples: the pictures in `samples.png`.
             every_n_minutes: time between two drawings after a validation.
@@ -104,7 +106,7 @@ class Adversarial(AdversarialPredictions, Task):
     def _let_judge_learn(self) -> None:
         assert self.judge is not None
         if not self.judge.trained:
-            self.judge.learn(self.trainer.datamodule)  # type: ignore[attr-defined]
+            self.judge.learn(self.trainer.datamodule, self.hparams["classifier_steps"])  # type: ignore[attr-defined]
 
     def training_step(self, batch: PictureBatch, batch_idx: int) -> dict[str, Tensor]:
         critic, generator = cast(list[Any], self.optimizers())
@@ -118,7 +120,7 @@ class Adversarial(AdversarialPredictions, Task):
             losses = F.relu(1 - real) + F.relu(1 + fake)
             self.update(critic, self.global_mean(losses.sum(), count))
         found = {"discriminator_loss": losses.detach().mean()}
-        if (batch_idx + 1) % self.critic_steps == 0:
+        if batch_idx % self.critic_steps == 0:
             with generator.toggle_model():
                 made, _ = self.network.generate(self.noise(batch.index, 3, self.global_step), batch.label)
                 scores = self.network.criticise(made, batch.label)[0]

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, scaled
 
-STEPS, BATCH, RATE = 600, 128, 2e-3
+BATCH, RATE = 128, 2e-3
 WIDTH = 128  # Features of a picture
 MIRRORINGS = ((), (2,), (3,), (2, 3))  # Axes that are turned around
 
@@ -75,8 +75,8 @@ class Judge(nn.Module):
         """(N, C, H, W) levels -> (N, K) scores of the classes."""
         return self.classes(self._hidden(image))
 
-    def learn(self, data: Any) -> None:
-        """Learn from the training pictures, always from the same start and in the same order."""
+    def learn(self, data: Any, steps: int) -> None:
+        """Learn from the training pictures in so many steps, always from the same start and in the same order."""
         log.info("a classifier learns from %s pictures, to judge generated ones", f"{data.sizes['train']:,}")
         part, collate = data.part("train"), data.encoder.collate
         device = self.accuracy.device
@@ -87,8 +87,8 @@ class Judge(nn.Module):
                     layer.reset_parameters()
             self.requires_grad_(True)
             optimizer = torch.optim.Adam(self.parameters(), RATE)
-            schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, STEPS)
-            for _ in range(STEPS):
+            schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
+            for _ in range(steps):
                 chosen = torch.randint(len(part), (BATCH,)).tolist()
                 image, label = self._task(collate(part.__getitems__(chosen)).to(device))
                 loss = F.cross_entropy(self(image), label)
