@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from zoo.data.pictures.batch import PictureSpec
 
 MOST_WEIGHTS = 4_000_000  # T * T * L: larger pictures have no such baseline
-EPOCHS, PATIENCE, BATCH, RATE = 12, 1, 256, 1e-2
+STEPS, PATIENCE, BATCH, RATE = 2000, 2, 256, 1e-2
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def logistic_regression(data: Any, spec: PictureSpec) -> float | None:
         model = EarlierPixels(spec.dimensions, spec.levels)
         optimizer = torch.optim.Adam(model.parameters(), RATE)
         best, state, waited = nats(model, val), dict(model.state_dict()), 0
-        for _ in range(EPOCHS):
+        for _ in range(-(-STEPS * BATCH // len(train))):
             for batch in train[torch.randperm(len(train))].split(BATCH):
                 loss = F.cross_entropy(model(batch), batch.long())
                 optimizer.zero_grad()

@@ -121,7 +121,7 @@ def test_torchvision_downloads_with_its_checksums(tmp_path, monkeypatch):
     assert np.array_equal(images(data, "train")[0][:, 0].numpy(), digits(30, 1)[0][:20])
     monkeypatch.setattr(MNIST, "resources", [(name, "0" * 32) for name, _ in sums])
     again = Mnist(source="torchvision", validation=10, loader={"cache_dir": str(tmp_path / "other")})
-    with pytest.raises(DataError, match="MNIST cannot be downloaded .*go online, or use data.source=sample"):
+    with pytest.raises(DataError, match=r"MNIST cannot be downloaded .*go online, or use data.source=sample"):
         again.prepare_data()
     server.shutdown()
     server.server_close()
@@ -190,7 +190,7 @@ def test_a_pickle_that_is_not_an_array_is_not_run(tmp_path):
     folder = cifar(tmp_path / "cifar-10-batches-py", binary=False)
     (folder / "data_batch_2").write_bytes(pickle.dumps({"data": Evil()}))
     with pytest.raises(
-        DataError, match="data_batch_2: not a batch of CIFAR-10 .it asks for pathlib.*copy the file again"
+        DataError, match=r"data_batch_2: not a batch of CIFAR-10 .it asks for pathlib.*copy the file again"
     ):
         Cifar10(source=str(tmp_path), validation=5).prepare_data()
     assert not (tmp_path / "touched").exists()

@@ -115,9 +115,9 @@ def test_a_bad_picture_can_be_skipped(tmp_path):
 
 def test_a_folder_without_pictures_is_refused(tmp_path):
     (tmp_path / "a.txt").write_text("x")
-    with pytest.raises(DataError, match="found a.txt; expected: a folder of pictures"):
+    with pytest.raises(DataError, match=r"found a.txt; expected: a folder of pictures"):
         own(tmp_path).prepare_data()
-    with pytest.raises(ConfigError, match="data.path is empty; expected: a folder of pictures"):
+    with pytest.raises(ConfigError, match=r"data.path is empty; expected: a folder of pictures"):
         prepared(own(""))
 
 
