@@ -79,13 +79,13 @@ def test_small_fields_are_exact(row, column):
 def convolved(layer, x):
     """A convolution as a sum over the pixels of its window, x a dict of (row, column) -> values (I,)."""
     mask = layer.mask if isinstance(layer, MaskedConvolution) else torch.ones_like(layer.weight)
-    rows, columns = layer.kernel_size
+    (rows, columns), left = layer.kernel_size, layer.margin[0]
     found = {}
     for row, column in x:
         total = layer.bias.clone()
         for y in range(rows):
             for k in range(columns):
-                place = (row + y - (rows - 1), column + k - columns // 2)
+                place = (row + y - (rows - 1), column + k - left)
                 if place in x:
                     total = total + (layer.weight * mask)[:, :, y, k] @ x[place]
         found[row, column] = total

@@ -15,10 +15,13 @@ from torch import Tensor, nn
 class MaskedConvolution(nn.Conv2d):
     """A convolution whose mask multiplies the weights at each call, so that no update of the weights can undo it.
 
-    Only the rows of the kernel up to its centre exist, since the mask would remove all others.
+    Only the rows of the kernel up to its centre exist, and of a single row only the columns up to the centre, since the
+    mask would remove all others.
     """
 
     mask: Tensor
+    margin: tuple[int, int, int]
+    """The columns to the left, the columns to the right and the rows above that a kernel reads."""
 
     def __init__(
         self,
@@ -38,26 +41,26 @@ class MaskedConvolution(nn.Conv2d):
             kernel: k, an odd number.
             first: mask A, for the layer that reads the picture: the centre sees only colours before its own. Otherwise
                 mask B: also its own.
-            above: whether pixels of the p rows above are seen. Without them the kernel is one row.
+            above: whether pixels of the p rows above are seen. Without them the kernel is part of one row.
             colours: the number of groups of channels.
             halves: the outputs are so many parts, each with all groups, such as the two parts of a gate.
         """
-        rows = kernel // 2 + 1 if above else 1
-        super().__init__(inputs, outputs, (rows, kernel), padding=(0, kernel // 2))
+        centre = kernel // 2
+        margin = (centre, centre if above else 0, centre if above else 0)
+        super().__init__(inputs, outputs, (1 + margin[2], 1 + centre + margin[1]))
+        self.margin = margin
         mask = torch.ones(self.weight.shape)
-        mask[:, :, -1, kernel // 2 + 1 :] = 0
+        mask[:, :, -1, centre + 1 :] = 0
         read, written = groups(inputs, colours), groups(outputs // halves, colours).repeat(halves)
-        mask[:, :, -1, kernel // 2] = (read < written[:, None]) | (not first) & (read == written[:, None])
+        mask[:, :, -1, centre] = (read < written[:, None]) | (not first) & (read == written[:, None])
         self.register_buffer("mask", mask, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, I, H, W) -> (B, O, H, W)."""
-        above = self.kernel_size[0] - 1
-        x = F.pad(x, (0, 0, above, 0)) if above else x
-        return F.conv2d(x, self.weight * self.mask, self.bias, padding=self.padding)
+        return self.at(F.pad(x, (*self.margin, 0)) if any(self.margin) else x)
 
     def at(self, window: Tensor) -> Tensor:
-        """(B, I, rows, k), the inputs around one pixel -> (B, O, 1, 1) at this pixel."""
+        """(B, I, rows, columns), the inputs around one pixel -> (B, O, 1, 1) at this pixel."""
         return F.conv2d(window, self.weight * self.mask, self.bias)
 
 
@@ -66,11 +69,12 @@ class RowsAbove(nn.Conv2d):
     it."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
-        super().__init__(inputs, outputs, (kernel // 2 + 1, kernel), padding=(0, kernel // 2))
+        super().__init__(inputs, outputs, (kernel // 2 + 1, kernel))
+        self.margin = (kernel // 2,) * 3
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, I, H, W) -> (B, O, H, W)."""
-        return super().forward(F.pad(x, (0, 0, self.kernel_size[0] - 1, 0)))
+        return self.at(F.pad(x, (*self.margin, 0)))
 
     def at(self, rows: Tensor) -> Tensor:
         """(B, I, p + 1, W + 2 p), a row and those above it, with zeros around -> (B, O, 1, W)."""
@@ -80,20 +84,20 @@ class RowsAbove(nn.Conv2d):
 class Inputs:
     """The inputs of one convolution at the pixels that were read so far, with zeros elsewhere and around."""
 
-    def __init__(self, like: Tensor, height: int, width: int, convolution: nn.Conv2d) -> None:
+    def __init__(self, like: Tensor, height: int, width: int, convolution: MaskedConvolution | RowsAbove) -> None:
         """`like` (B, I, ...) gives the device and the type."""
-        self.above, self.beside = convolution.kernel_size[0] - 1, convolution.kernel_size[1] // 2
-        size = (height + self.above, width + 2 * self.beside)
-        self.values = like.new_zeros(*like.shape[:2], *size)
+        self.left, right, self.above = convolution.margin
+        self.across = self.left + 1 + right
+        self.values = like.new_zeros(*like.shape[:2], height + self.above, self.left + width + right)
 
     def pixel(self, x: Tensor, row: int, column: int) -> Tensor:
-        """Store `x` (B, I, 1, 1) at a pixel. Returns its window (B, I, rows, k)."""
+        """Store `x` (B, I, 1, 1) at a pixel. Returns its window (B, I, rows, columns)."""
         self._store(x, row, column)
         return self._window(row, column)
 
     def picture(self, x: Tensor, row: int, column: int) -> Tensor:
         """Store a picture `x` (B, I, H, W) up to a pixel, also the pixel before, whose last colour is known only now.
-        Returns the window (B, I, rows, k) of the pixel."""
+        Returns the window (B, I, rows, columns) of the pixel."""
         if row and not column:
             self._store(x[:, :, row - 1, None], row - 1, 0)
         self._store(x[:, :, row, None, max(0, column - 1) : column + 1], row, max(0, column - 1))
@@ -105,11 +109,11 @@ class Inputs:
         return self.values[:, :, row : row + self.above + 1]
 
     def _store(self, x: Tensor, row: int, column: int) -> None:
-        first = column + self.beside
+        first = column + self.left
         self.values[:, :, row + self.above, first : first + x.shape[3]] = x[:, :, 0]
 
     def _window(self, row: int, column: int) -> Tensor:
-        return self.values[:, :, row : row + self.above + 1, column : column + 2 * self.beside + 1]
+        return self.values[:, :, row : row + self.above + 1, column : column + self.across]
 
 
 def groups(channels: int, colours: int) -> Tensor:
