@@ -67,6 +67,11 @@ class AdversarialPredictions(Predicting):
     seed: int = 1
     """The seed of the noise."""
 
+    @property
+    def classes_to_draw(self) -> tuple[str, ...]:
+        """The classes that the network can be asked for; empty if it does not depend on the class."""
+        return self.spec.classes if self.network.condition == "label" else ()
+
     def predictions(self, batch: PictureBatch, words: list[Any]) -> list[AttendedPicture]:
         """Pictures of noise for the empty pictures of a batch, and scores of the others; `words` are their names."""
         self.check_label(batch)

@@ -72,6 +72,11 @@ class DensityPredictions(Predicting):
     complete: float = 0.0
     """The lower share of a picture that is drawn anew."""
 
+    @property
+    def classes_to_draw(self) -> tuple[str, ...]:
+        """The classes that the network can be asked for; empty if it does not depend on the class."""
+        return self.spec.classes if self.network.conditions == "label" else ()
+
     def predictions(self, batch: PictureBatch, words: list[Any]) -> list[PicturePrediction]:
         """Scored pictures, or completed and drawn ones; `words` are their names."""
         self.check_conditions(batch)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from argparse import Namespace, _ArgumentGroup
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from zoo.arguments import Count, NonNegative, Probability
-from zoo.data.captions.files import SUFFIXES
-from zoo.data.pictures.encoding import Canvas
-from zoo.errors import ConfigError, did_you_mean
+from zoo.arguments import NonNegative, Probability
+from zoo.errors import ConfigError
 from zoo.layers.modes import evaluating
 from zoo.predicting.density import ExaminedPicture, PicturePrediction
 from zoo.values import hold
 from zoo.visualize.blocks import Block, Head
 from zoo.visualize.drawing import Key
-from zoo.visualize.files import FileView
+from zoo.visualize.pictures import PicturesView, numbers
 from zoo.visualize.renderers.figure import draw
-from zoo.visualize.tiles import Tile, Tiles, heat, png, sheet
-from zoo.visualize.view import Field, Pictures
+from zoo.visualize.tiles import Tile, Tiles, heat
+from zoo.visualize.view import Pictures
 
 SURPRISAL = Key(
     "words",
@@ -31,79 +30,34 @@ SURPRISAL = Key(
 DRAWN = Key("true", "the network drew what is under the line", "The network drew what is under the line.")
 
 
-class DensityView(FileView):
+class DensityView(PicturesView):
     """Pictures with the surprisal of their pixels."""
 
-    noun, typed = "picture", "picture.png"
     columns: ClassVar[tuple[str, ...]] = ("picture", "kept rows", "nats", "bits per dim")
     title = "Pictures, pixel by pixel"
     shows = "surprisal"
-
-    @property
-    def suffixes(self) -> Collection[str]:
-        return SUFFIXES
-
-    def form(self) -> tuple[Field, ...]:
-        return (Field("picture", kind="image"),)
-
-    def entered(self, values: Sequence[str]) -> Any:
-        return self.parse(values[0])
-
-    def try_it(self, data: Any) -> str:
-        return "--sample 16"
+    alone = ("complete",)
 
     def options(self, group: _ArgumentGroup) -> None:
+        super().options(group)
         group.add_argument("--complete", type=float, metavar="SHARE", help="draw this lower share of a picture anew")
-        group.add_argument("--sample", type=int, metavar="N", help="draw N pictures")
-        group.add_argument("--class", dest="label", metavar="NAME", help="the class to draw, of a network that has one")
         group.add_argument("--factors", metavar="A,B,...", help="the numbers that describe the picture to draw")
         group.add_argument("--temperature", type=float, metavar="T", help="divide the scores by T (0: the likeliest)")
-        group.add_argument("--seed", type=int, default=1, metavar="S", help="draw other pictures (default 1)")
-        group.add_argument("--out", type=Path, metavar="FILE.png", help="write the pictures themselves, on one sheet")
 
     def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
         task = predictor.task
-        task.seed = options.seed
         if options.temperature is not None:
             hold("--temperature", options.temperature, NonNegative)
             task.temperature = options.temperature
         if options.complete is not None:
             hold("--complete", options.complete, Probability)
             task.complete = options.complete
-        if options.sample is not None:
-            hold("--sample", options.sample, Count)
-            if options.words or options.file or options.complete is not None:
-                raise ConfigError("--sample draws whole pictures; leave --complete and the names of pictures out")
-        self.wanted, self.conditions = options, task.network.conditions
-        self.classes = list(task.spec.classes)
-        if options.label is not None and self.conditions != "label":
-            raise ConfigError("--class: this network draws all classes; train one with model.condition=label")
-        if options.label is not None and options.label not in self.classes:
-            raise ConfigError(f"--class {options.label}: unknown class; {did_you_mean(options.label, self.classes)}")
-        self.factors = self._factors(options.factors, predictor)
-
-    def _factors(self, given: str | None, predictor: Any) -> tuple[float, ...]:
-        if given is None:
-            return ()
-        if self.conditions != "factors":
-            raise ConfigError("--factors: this network does not read any; train one with model.condition=factors")
-        try:
-            return tuple(float(one) for one in given.split(","))
-        except ValueError as error:
-            names = ",".join(predictor.encoder.factors)
-            raise ConfigError(f"--factors {given}: expected numbers, {names}") from error
-
-    def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        if self.wanted.sample is None:
-            pictures = super().read(words, file)
-            if self.conditions is None:
-                return pictures
-            return [None if one is None else Canvas(one, self.wanted.label, self.factors) for one in pictures]
-        if self.conditions == "label" and self.wanted.label is None:  # all classes by turns
-            return [Canvas(label=self.classes[n % len(self.classes)], number=n) for n in range(self.wanted.sample)]
-        given = {"label": self.wanted.label, "factors": self.factors}
-        return [Canvas(**given, number=n) for n in range(self.wanted.sample)]
+        self.takes_factors = task.network.conditions == "factors"
+        if options.factors is not None:
+            if not self.takes_factors:
+                raise ConfigError("--factors: this network reads none; train one with model.condition=factors")
+            self.factors = numbers("--factors", options.factors, ",".join(predictor.encoder.factors))
 
     def row(self, prediction: PicturePrediction) -> list[Any]:
         return [prediction.name, prediction.kept, round(prediction.nats, 4), round(prediction.bits_per_dimension, 6)]
@@ -117,10 +71,6 @@ class DensityView(FileView):
         tiles = [Tile(prediction.pixels, "", kept), Tile(heat(prediction.bits), "surprisal", inked=True)]
         keys = (SURPRISAL, *[DRAWN] * (kept is not None))
         return [Head(prediction.name, above=above, under=found, truth=truth), Tiles(tiles, keys=keys)]
-
-    def files(self, predictions: Sequence[Any | None], options: Namespace) -> dict[Path, str | bytes]:
-        real = [one.pixels for one in predictions if one is not None]
-        return {options.out: png(sheet(real))} if options.out is not None and real else {}
 
     # Whole splits
 
@@ -170,5 +120,6 @@ class DensityView(FileView):
         return draw([head, Tiles([*tiles, Tile(heat(reached, 2.0), "not zero", boxes=[(row, column, 1, 1)])])])
 
 
-def _named(pictures: Any, names: Sequence[str]) -> Any:
+def _named(pictures: NDArray[np.uint8], names: Sequence[str]) -> Iterable[tuple[NDArray[np.uint8], str]]:
+    """Each picture with its name, or without one."""
     return zip(pictures, names or [""] * len(pictures), strict=True)
