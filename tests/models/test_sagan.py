@@ -10,10 +10,9 @@ from torch.nn import functional as F
 from torch.nn.utils import parametrize
 
 from tests.contract import equal
-from zoo.data.pictures.batch import PictureBatch, PictureSpec
+from zoo.data.pictures.batch import PictureBatch, PictureSpec, scaled, to_levels
 from zoo.errors import ConfigError
-from zoo.layers.levels import scaled
-from zoo.models.sagan import SAGAN, to_levels
+from zoo.models.sagan import SAGAN
 
 CLASSES = tuple("abcdefghij")
 SMALL = {"noise_dim": 5, "generator_dim": 16, "discriminator_dim": 8}
