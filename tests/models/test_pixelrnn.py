@@ -30,7 +30,7 @@ def recurrence(layer, direction, x, seen, near, own=None):
         sums = convolution.bias + (own[row, column] if own else 0)
         for shift in seen:
             if (row, column + shift) in x:
-                sums = sums + kernel[:, :, 0, kernel.shape[3] // 2 + shift] @ x[row, column + shift]
+                sums = sums + kernel[:, :, 0, kernel.shape[3] - 1 + shift] @ x[row, column + shift]
         zeros = torch.zeros(u.shape[0] // 4, dtype=DOUBLE)
         places = [(row + down, column + right) for down, right in near]
         sums = sums + u @ torch.cat([hidden.get(place, zeros) for place in places])

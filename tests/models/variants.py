@@ -43,6 +43,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "phrase_lstm": [{"directions": "both", "pooling": "attention"}, {"directions": "both_tied", "layers": 2}],
     "phrase_mean": [{"pooling": "attention"}],
+    "pixelrnn": [{"lstm": "row"}],
     "pointer_generator": [{"coverage": True}, {"copy": False}],
     "pointer_net": [{"embedding_dim": 0}],
     "read_process_write": [{"process_steps": 0, "glimpses": 0}],

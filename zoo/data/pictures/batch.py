@@ -69,7 +69,7 @@ class PictureBatch(Batch):
     noise: Tensor | None = None
     """(B, Z) of a standard normal distribution, from which a network generates a picture; None where it is not drawn
     yet. A network uses as many columns as it needs."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch.image), device=batch.image.device), sliced=True)
+    index: Tensor = derived(lambda batch: torch.arange(batch.image.shape[0], device=batch.image.device), sliced=True)
     """(B,) number of each picture in its split."""
 
     def __len__(self) -> int:
