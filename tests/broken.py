@@ -277,16 +277,15 @@ class Reads(StreamNetwork):
 class Pixels(DensityNetwork):
     """One masked convolution: a value is predicted from the row above, the pixel to the left and earlier colours."""
 
-    tasks = ("density",)
     family: ClassVar[Family] = family_of("density")
     read: ClassVar[tuple[tuple[int, ...], ...]] = ()  # Entries of the mask (rows, columns) that a fault adds
-    forgets: ClassVar[bool] = False
+    forgets = False
 
     def __init__(self, spec: PictureSpec) -> None:
         super().__init__()
         self.colours, self.levels = spec.channels, spec.levels
-        values = spec.channels * spec.levels
-        self.convolution = MaskedConvolution(spec.channels, values, 3, first=True, colours=spec.channels)
+        c, values = spec.channels, spec.channels * spec.levels
+        self.convolution = MaskedConvolution(c, values, 3, first=True, colours=c)
         for row, column in self.read:
             self.convolution.mask[:, :, row, column] = 1
 
@@ -299,8 +298,8 @@ class Pixels(DensityNetwork):
 
     def step(self, values: Tensor, row: int, column: int, state: Inputs) -> Tensor:
         x = scaled(values, self.levels, self.convolution.weight)
-        window = state.pixel(x[..., row, column, None, None], row, column) if self.forgets else None
-        window = state.picture(x, row, column) if window is None else window
+        own = x[..., row, column, None, None]
+        window = state.pixel(own, row, column) if self.forgets else state.picture(x, row, column)
         return by_level(self.convolution.at(window), self.colours)[..., 0, 0]
 
 

@@ -67,7 +67,8 @@ def choice(path: Path) -> list[str]:
         tour = stem.startswith("reinforce_")
         overrides += ["data=tsp", "model=pointer_net"] if tour else ["data=copy", "model=transformer"]
     if group == "task":
-        data = next(data for data in datasets().values() if data.tasks[0] == stem)
+        fitting = [data for data in datasets().values() if stem in data.tasks]
+        data = next((data for data in fitting if data.tasks[0] == stem), fitting[0])
         overrides = [f"data={data.name}", f"model={network((stem,))}", *overrides]
     if group == "model":
         overrides.append(f"data={partner(stem)}")

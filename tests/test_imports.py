@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.data": "errors dotted memory values layers.packing layers.trees.forest",
         "zoo.metrics": "errors",
         "zoo.reranking": "errors",
-        "zoo.predicting": "errors dotted values models.output decoding data reranking",
+        "zoo.predicting": "errors dotted values layers.modes models.output decoding data reranking",
         "zoo.tasks": "errors memory dotted values attention layers models decoding objectives data metrics reranking"
         " predicting",
         "zoo.visualize": "errors dotted printable files data metrics.classes predicting tasks",

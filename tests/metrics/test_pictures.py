@@ -20,7 +20,7 @@ def draws(count, width, seed):
 
 
 def test_the_frechet_distance():
-    """Of a set to itself 0; of two with the same covariance the squared distance of their means."""
+    """From a set to itself it is 0; with equal covariances it is the squared distance of the means."""
     real = draws(200, 5, 1)
     assert filled(FrechetDistance(5), real, real, 7) == pytest.approx(0, abs=1e-3)
     away = torch.tensor([1.0, 0.0, -2.0, 0.0, 0.5])

@@ -9,6 +9,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "dnc": [{"read_heads": 3, "memory_size": 5}],
     "encoder_decoder": [{"shared": True}],
     "gcnn": [{"layers": [[8, 1], [6, 3], [5, 2, 0], [6, 3, 2]]}, {"layers": 2, "cutoffs": [4, 7]}],
+    "gated_pixelcnn": [{"condition": "label"}, {"condition": "factors"}],
     "han": [{"word_pooling": "mean", "sentence_pooling": "max"}, {"word_pooling": "max", "sentence_pooling": "mean"}],
     "hred": [{"attention": "hierarchical", "maxout": True}, {"bidirectional": True, "maxout": True}],
     "kv_memnn": [
@@ -50,6 +51,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "recursive": [{"pooling": "attention"}, {"activation": "identity", "quadratic": True}],
     "rnnsearch": [{"score": "general"}, {"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}],
     "rntn": [{"pooling": "attention"}],
+    "sagan": [{"attention": "paper", "attention_size": 3}, {"attention": "none", "condition": "none"}],
     "seq2seq_lstm": [{"reverse_source": False}, {"shared": True}],
     "show_and_tell": [{"feed": "every_step"}],
     "show_attend_tell": [

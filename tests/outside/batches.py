@@ -49,7 +49,7 @@ class Sequences(Family):
 
 
 class RandomPoints(Family):
-    """Points and noise, for `adversarial`. Points have no padding."""
+    """Points and noise, for `sparring`. Points have no padding."""
 
     spec = RingSpec(noise=3)
     singles = ("points", "noise", "index")

@@ -60,7 +60,7 @@ def test_all_families_are_listed(capsys):
         found.items()
         >= {
             "looks_back": (["tagging"], ["repeats"]),
-            "pair": (["adversarial"], ["rings"]),
+            "pair": (["sparring"], ["rings"]),
             "char_lstm": (["language_modelling"], ["tales"]),
             "listener": (["listening"], ["sounds"]),
             "two_levels": (["listening"], ["sounds"]),

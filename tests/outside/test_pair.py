@@ -93,8 +93,8 @@ def test_two_ranks_make_the_steps_of_one(program_env, tmp_path):
 def test_data_for_several_tasks_refuse_others(tmp_path, capsys):
     """Rings declare a second task, which nothing here serves."""
     assert launch([*HERE, *TINY, "task=tagging"], tmp_path) == 2
-    assert "task=tagging and Rings do not fit: the data are for adversarial, density" in capsys.readouterr().err
+    assert "task=tagging and Rings do not fit: the data are for sparring, outlines" in capsys.readouterr().err
     assert launch([*HERE, "model=looks_back", "data=rings"], tmp_path) == 2
     printed = capsys.readouterr().err
-    assert "the data are for adversarial, density, the model is for tagging" in printed
+    assert "the data are for sparring, outlines, the model is for tagging" in printed
     assert "For this data: model=pair" in printed

@@ -93,7 +93,7 @@ class Rings(StreamData):
     """Points of a ring."""
 
     name = "rings"
-    tasks: ClassVar[tuple[str, ...]] = ("adversarial", "density")
+    tasks: ClassVar[tuple[str, ...]] = ("sparring", "outlines")
     nouns: ClassVar[Nouns] = Nouns("points", "numbers")
 
     def generator(self) -> Make:
@@ -116,7 +116,7 @@ def collate(made: Made) -> RingBatch:
 class Pair(nn.Module):
     """Two small networks in one module."""
 
-    tasks = ("adversarial",)
+    tasks = ("sparring",)
     attends: ClassVar[dict[str, str]] = {}
 
     def __init__(self, spec: RingSpec, *, hidden_dim: Count = 16) -> None:
@@ -151,7 +151,7 @@ class Generated(Prediction):
 class Adversarial(Task):
     """Any network with the parts `generator` and `discriminator`."""
 
-    name = "adversarial"
+    name = "sparring"
     headline = ("radius_error",)
     monitors: ClassVar[dict[str, str]] = {"radius_error": "min"}
     groups = ("discriminator",)

@@ -56,16 +56,16 @@ class BatchNorm(nn.Module):
         if self.training and in_several_processes():
             y = self._normalised_together(x)
         else:
-            weights = (None, None) if self.classes else (self.gain, self.bias)
-            means = (self.running_mean, self.running_var)
-            y = F.batch_norm(x, *means, *weights, self.training, self.momentum, self.eps)
+            gain, bias = (None, None) if self.classes else (self.gain, self.bias)
+            how = (self.training, self.momentum, self.eps)
+            y = F.batch_norm(x, self.running_mean, self.running_var, gain, bias, *how)
             if not self.classes:
                 return y
-        gain, bias = (
+        gains, biases = (
             table[None] if label is None or not self.classes else F.embedding(label, table)
             for table in (self.gain, self.bias)
         )  # (B or 1, C)
-        return torch.addcmul(bias[..., None, None], y, gain[..., None, None])
+        return torch.addcmul(biases[..., None, None], y, gains[..., None, None])
 
     def _normalised_together(self, x: Tensor) -> Tensor:
         """Normalises by the statistics of all processes, without gain and bias."""

@@ -2,7 +2,7 @@
 
 van den Oord, Kalchbrenner, Kavukcuoglu 2016, https://arxiv.org/abs/1601.06759, section 3.4. Pixels are read row by row
 from the left, and the colours of a pixel in the order R, G, B. The channels of a layer are divided into as many groups
-as there are colours, one after the other: group g may depend on colour g and the colours before it.
+as there are colours, in sequence: group g may depend on colour g and the colours before it.
 
 Notation: B pictures, I and O channels, H rows, W columns, k kernel size, p = k // 2.
 """

@@ -163,5 +163,6 @@ class GatedPixelCNN(DensityNetwork):
         given = getattr(batch, self.conditions)
         if given is None:
             raise ValueError(f"the network was built with condition={self.conditions}, and the batch has none")
+        given = given.to(self.condition.weight.dtype) if self.conditions == "factors" else given
         parts = self.condition(given)[..., None, None].chunk(2 * len(self.layers), 1)
         return list(zip(parts[::2], parts[1::2], strict=True))

@@ -33,7 +33,7 @@ class Reading:
 
     states: tuple[Tensor, Tensor]  # (layers, B, D) each
     last: Tensor  # (B, D) the output after the last one
-    read: int = 0  # The number of words that were read, the first of which stands for the begin
+    read: int = 0  # The number of words that were read; the first one is the begin
 
 
 class PixelLSTM(DensityNetwork):

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, as_bytes, scaled, to_levels
-from zoo.data.pictures.encoding import PictureEncoder
+from zoo.data.pictures.encoding import Canvas, PictureEncoder
 from zoo.errors import ConfigError
+from zoo.layers.modes import evaluating
 from zoo.predicting.predicting import Examined, Predicting, Prediction, names_at
 
 
@@ -89,6 +90,14 @@ class AdversarialPredictions(Predicting):
             one = AttendedPicture(str(name), pixels, generated, float(scores[number]), names[number], own)
             found.append(one)
         return found
+
+    def sampled(self, count: int) -> list[AttendedPicture]:
+        """So many generated pictures, of each class in sequence."""
+        classes: Sequence[str | None] = self.classes_to_draw or [None]
+        canvases = [Canvas(label=classes[number % len(classes)], number=number) for number in range(count)]
+        batch = self.encoder(canvases).to(next(self.network.parameters()).device)
+        with evaluating(self.network):
+            return self.predictions(batch, [self.encoder.display(one) for one in canvases])
 
     def examine(self, batch: PictureBatch) -> list[ExaminedGeneration]:
         """A generated picture of each class of a batch."""

@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from zoo.arguments import NonNegative, Probability
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, as_bytes
 from zoo.data.pictures.encoding import PictureEncoder
 from zoo.decoding.pixels import draw_pictures
 from zoo.errors import ConfigError
+from zoo.layers.modes import evaluating
 from zoo.predicting.predicting import Examined, Predicting, Prediction, names_at
+from zoo.values import hold
 
 AT_ONCE = 256  # Pictures that are scored at once for the influence of pixels
-INFLUENCED = 4  # Pictures of which the influence is taken
+INFLUENCED = 4  # Pictures whose influence is measured
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,15 @@ class DensityPredictions(Predicting):
         """The classes that the network can be asked for; empty if it does not depend on the class."""
         return self.spec.classes if self.network.conditions == "label" else ()
 
+    def draw_by(self, *, temperature: float | None, complete: float | None) -> None:
+        """Draw in another way, where a value is not None. Raises ConfigError for values that are not allowed."""
+        if temperature is not None:
+            hold("--temperature", temperature, NonNegative)
+            self.temperature = temperature
+        if complete is not None:
+            hold("--complete", complete, Probability)
+            self.complete = complete
+
     def predictions(self, batch: PictureBatch, words: list[Any]) -> list[PicturePrediction]:
         """Scored pictures, or completed and drawn ones; `words` are their names."""
         self.check_conditions(batch)
@@ -95,13 +107,14 @@ class DensityPredictions(Predicting):
         return self.examined(ExaminedPicture, batch, words, names)
 
     def draw(self, batch: PictureBatch, kept: Tensor, hear: Any = None) -> Tensor:
-        """(B, C, H, W) levels of the pictures of a batch, of which `kept` (B,) rows stay."""
+        """(B, C, H, W) levels of the pictures of a batch; the first `kept` (B,) rows of each stay."""
         if bool((kept >= self.spec.height).all()):
             return batch.image
         shape = batch.image.shape[1:]
         rows = [np.random.default_rng((self.seed, number)).random(shape) for number in batch.index.tolist()]
         random = torch.from_numpy(np.stack(rows)).to(batch.image.device)
-        return draw_pictures(self.network, batch, kept, random=random, temperature=self.temperature, hear=hear)
+        with evaluating(self.network):
+            return draw_pictures(self.network, batch, kept, random=random, temperature=self.temperature, hear=hear)
 
     def surprisal(self, batch: PictureBatch) -> Tensor:
         """(B, C, H, W) -log p of each value in nats."""
@@ -119,7 +132,6 @@ class DensityPredictions(Predicting):
         known = torch.zeros(count, dtype=torch.long, device=device)
         return PictureBatch(image, label, None if factors is None else factors.to(device), known)
 
-    @torch.no_grad()
     def influence(self, batch: PictureBatch, row: int, column: int) -> NDArray[np.float64]:
         """(H, W) how much the log-probabilities of a pixel change when another pixel changes, the largest change over
         the pictures of a batch, 0 for pixels that are not read."""
@@ -136,10 +148,11 @@ class DensityPredictions(Predicting):
                 name: None if part is None else part[number].expand(len(each), *part.shape[1:])
                 for name, part in given.items()
             }
-            before, after = (
-                torch.cat([self._scores_at(one, own, row, column) for one in some.split(AT_ONCE)])
-                for some in (image[None].expand_as(changed), changed)
-            )
+            with evaluating(self.network):
+                before, after = (
+                    torch.cat([self._scores_at(one, own, row, column) for one in some.split(AT_ONCE)])
+                    for some in (image[None].expand_as(changed), changed)
+                )
             found = np.maximum(found, (after - before).abs().flatten(1).amax(1).double().cpu().numpy())
         return found.reshape(spec.height, spec.width)
 

@@ -27,7 +27,7 @@ class Density(DensityPredictions, Task):
     split are added up, and divided once.
 
     `nats` are those of a picture, and `bits_per_dim` those of a value. Where grey pictures became black and white, the
-    name says how: `nats_fixed` or `nats_redrawn`. Where the distribution is known, its entropy stands beside them.
+    name says how: `nats_fixed` or `nats_redrawn`. Where the distribution is known, a test also gives its entropy.
     """
 
     headline = ("bits_per_dim", "nats", "nats_fixed", "nats_redrawn")

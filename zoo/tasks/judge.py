@@ -57,7 +57,7 @@ class Judge(nn.Module):
 
     @property
     def name(self) -> str:
-        """What it was trained for, its accuracy and the hash of its weights."""
+        """Its targets, its accuracy and the hash of its weights."""
         hashed = blake2b(digest_size=4)
         for name, value in sorted(self.state_dict().items()):
             hashed.update(name.encode() + value.cpu().contiguous().numpy().tobytes())

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from zoo.data.pictures.encoding import Canvas
 from zoo.errors import ConfigError
-from zoo.layers.modes import evaluating
 from zoo.predicting.adversarial import AttendedPicture, ExaminedGeneration
 from zoo.visualize.blocks import Block, Head
 from zoo.visualize.captioning import overlay
@@ -94,12 +92,8 @@ class AdversarialView(PicturesView):
         return {"samples": lambda: self._samples(task)} if task.samples else {}
 
     def _samples(self, task: Any) -> Any:
-        """Generated pictures, of all classes by turns."""
-        classes = task.classes_to_draw or [None]
-        names = [classes[one % len(classes)] for one in range(task.samples)]
-        batch = task.encoder([Canvas(label=name, number=n) for n, name in enumerate(names)]).to(task.device)
-        with evaluating(task.network):
-            found = task.predictions(batch, [name or "" for name in names])
+        """Generated pictures, of each class in sequence."""
+        found = task.sampled(task.samples)
         return draw([Tiles([Tile(one.pixels, one.name) for one in found])])
 
 

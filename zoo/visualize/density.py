@@ -10,11 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from zoo.arguments import NonNegative, Probability
 from zoo.errors import ConfigError
-from zoo.layers.modes import evaluating
 from zoo.predicting.density import ExaminedPicture, PicturePrediction
-from zoo.values import hold
 from zoo.visualize.blocks import Block, Head
 from zoo.visualize.drawing import Key
 from zoo.visualize.pictures import PicturesView, numbers
@@ -46,14 +43,8 @@ class DensityView(PicturesView):
 
     def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
-        task = predictor.task
-        if options.temperature is not None:
-            hold("--temperature", options.temperature, NonNegative)
-            task.temperature = options.temperature
-        if options.complete is not None:
-            hold("--complete", options.complete, Probability)
-            task.complete = options.complete
-        self.takes_factors = task.network.conditions == "factors"
+        predictor.task.draw_by(temperature=options.temperature, complete=options.complete)
+        self.takes_factors = predictor.task.network.conditions == "factors"
         if options.factors is not None:
             if not self.takes_factors:
                 raise ConfigError("--factors: this network reads none; train one with model.condition=factors")
@@ -89,16 +80,13 @@ class DensityView(PicturesView):
 
         def samples() -> Any:
             batch = task.like(first)
-            with evaluating(task.network):
-                image = task.draw(batch, batch.known)
+            image = task.draw(batch, batch.known)
             names = [] if batch.label is None else [task.spec.classes[one] for one in batch.label.tolist()]
             return draw([Tiles([Tile(one, name) for one, name in _named(task.shown(image), names)])])
 
         def completed() -> Any:
             batch, height = first.to(task.device), task.spec.height
-            kept = torch.full_like(batch.index, height // 2)
-            with evaluating(task.network):
-                image = task.draw(batch, kept)
+            image = task.draw(batch, torch.full_like(batch.index, height // 2))
             pairs = zip(task.shown(batch.image), task.shown(image), strict=True)
             tiles = [
                 tile for true, made in pairs for tile in (Tile(true, "true"), Tile(made, "completed", height // 2))
@@ -110,8 +98,7 @@ class DensityView(PicturesView):
     def _field(self, task: Any, first: Any) -> Any:
         """The influence of each pixel on the scores of the one in the middle."""
         row, column = task.spec.height // 2, task.spec.width // 2
-        with evaluating(task.network):
-            found = task.influence(first.to(task.device), row, column)
+        found = task.influence(first.to(task.device), row, column)
         under = f"{int((found > 0).sum())} of {row * task.spec.width + column} pixels before it change its distribution"
         head = Head(f"pixel in row {row + 1}, column {column + 1}", above="receptive field", under=under)
         most = float(found.max()) or 1.0

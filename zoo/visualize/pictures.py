@@ -1,4 +1,4 @@
-"""What the views of pictures share: pictures from files, pictures to draw, and the sheet that --out writes."""
+"""The common part of the views of pictures: pictures from files, pictures to draw, and the sheet that --out writes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from zoo.arguments import Count
 from zoo.data.captions.files import SUFFIXES
 from zoo.data.pictures.encoding import Canvas
 from zoo.errors import ConfigError, UnusableInput, did_you_mean
-from zoo.values import hold
 from zoo.visualize.files import FileView
 from zoo.visualize.tiles import png, sheet
 from zoo.visualize.view import Field
@@ -21,7 +19,7 @@ class PicturesView(FileView):
     """Reads pictures, or says which ones to draw."""
 
     noun, typed = "picture", "picture.png"
-    alone: ClassVar[tuple[str, ...]] = ()  # Options that cannot stand beside --sample
+    alone: ClassVar[tuple[str, ...]] = ()  # Options that exclude --sample
     sample: int | None = None
     label: str | None = None
     factors: tuple[float, ...] = ()
@@ -50,7 +48,8 @@ class PicturesView(FileView):
         if options.label is not None and options.label not in self.classes:
             raise ConfigError(f"--class {options.label}: unknown class; {did_you_mean(options.label, self.classes)}")
         if options.sample is not None:
-            hold("--sample", options.sample, Count)
+            if options.sample < 1:
+                raise ConfigError(f"--sample={options.sample}: expected a whole number from 1 on")
             beside = [f"--{name}" for name in self.alone if getattr(options, name) is not None]
             beside += ["the names of pictures"] * bool(options.words or options.file)
             if beside:
@@ -61,7 +60,7 @@ class PicturesView(FileView):
         if self.sample is None:
             pictures = super().read(words, file)
             return [None if one is None else Canvas(one, self.label, self.factors) for one in pictures]
-        names = [self.label] if self.label is not None or not self.classes else self.classes  # all of them by turns
+        names = [self.label] if self.label is not None or not self.classes else self.classes  # each class in sequence
         return [Canvas(None, names[n % len(names)], self.factors, n) for n in range(self.sample)]
 
     def form(self) -> tuple[Field, ...]:

@@ -199,7 +199,7 @@ def test_a_pickle_that_is_not_an_array_is_not_run(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (lambda folder: Mnist(source=str(folder)), "found 30 training pictures, of which data.validation=10000"),
+        (lambda folder: Mnist(source=str(folder)), "found 30 training pictures, and data.validation=10000 takes all"),
         (lambda folder: BinarizedMnist(source=str(folder)), "these digits are grey; use data.binarisation=redrawn"),
         (lambda folder: Cifar10(source=str(folder)), "expected the folder cifar-10-batches-py"),
         (lambda folder: Mnist(source=str(folder / "none")), "No such file.*data.source.*expected: sample, torchvision"),

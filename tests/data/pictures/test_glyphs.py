@@ -42,7 +42,7 @@ def test_the_entropy_is_that_of_all_combinations():
         for ink, probability in zip(table.ink, table.probabilities, strict=True):
             found[(np.rint(255 * ink) >= 128).tobytes()] += probability / 2
     assert sum(found.values()) == pytest.approx(1)
-    assert len(found) < 2 * len(table.factors)  # some combinations look alike, and count once
+    assert len(found) < 2 * len(table.factors)  # some combinations give equal pictures, which count once
     expected = -sum(p * log(p) for p in found.values())
     assert glyphs.entropy(8, "1T", False, 1) == pytest.approx(expected, rel=1e-12)
 

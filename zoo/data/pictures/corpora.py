@@ -163,8 +163,8 @@ class PictureCorpus(Corpus, PictureData):
             last = count if "val" in once or split == "test" else count - self.validation
             if last <= 0:
                 raise DataError(
-                    f"{arrays.place}: found {count:,} training pictures, of which data.validation={self.validation} "
-                    "validate; set data.validation to fewer"
+                    f"{arrays.place}: found {count:,} training pictures, and data.validation={self.validation} takes "
+                    "all of them; set data.validation to fewer"
                 )
             for number in range(last) if own else range(last, count):
                 yield self._picture(arrays, number, split)

@@ -24,7 +24,7 @@ from zoo.errors import UnusableInput, or_nearest
 
 @dataclass(frozen=True)
 class Canvas:
-    """What a network scores or draws on: a picture, or nothing, and what is known about the picture to draw."""
+    """A picture to score or to complete, or an empty one to draw into, and what is known about it."""
 
     picture: Any = None
     """A path, a PIL image or an array of bytes; None: nothing is drawn yet."""

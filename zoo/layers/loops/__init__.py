@@ -5,7 +5,8 @@ of many per step, and each weight's gradient is one matrix product at the end. A
 the gradient of a gradient raises an error.
 
 A loop stays if it is at least 1.3 times faster than `torch.compile` of the readable step that defines it. Medians with
-one thread, forward and backward, by `python -m benchmarks.loops` (`benchmarks/README.md`):
+one thread, forward and backward, by `python -m benchmarks.loops` (`benchmarks/README.md`), `diagonal` by
+`python -m benchmarks.pixelrnn`:
 
     loop                           step / loop    compiled step / loop
     recurrent, GRU                 1.59           1.31
@@ -18,6 +19,7 @@ one thread, forward and backward, by `python -m benchmarks.loops` (`benchmarks/R
     child_sum                      2.68           2.92
     climb                          1.30           2.23
     dnc                            1.80           0.75
+    diagonal                       1.42           1.57
 
 `dnc` is the exception. It stays because the network has to be 1.5 times faster by default than step by step, which the
 readable step does not reach: with fewer kernels it gained a factor of 1.12 to 1.21. `compile=true` is faster still.

@@ -248,7 +248,7 @@ class LineLoop(Loop):
                 d_u_part.baddbmm_(d_gates_t, near[t - 1].transpose(1, 2))
         d_weight = torch.stack([d @ x.T for d, x in zip(d_gates, self.x, strict=True)])
         d_x, *others = ((w.T @ d).unflatten(1, (-1, count)) for w, d in zip(self.weight, d_gates, strict=True))
-        for other, at in zip(others, lines.inward[1:], strict=True):
-            assert at is not None
-            d_x.add_(other.index_select(1, at))  # the mirror is its own inverse
+        for other, mirror in zip(others, lines.inward[1:], strict=True):
+            assert mirror is not None
+            d_x.add_(other.index_select(1, mirror))  # the mirror is its own inverse
         return d_x, d_weight, d_gates.sum(2), d_u

@@ -66,7 +66,8 @@ def combinations(character: str, side: int) -> Table:
     ends = np.concatenate([np.stack([line[:-1], line[1:]], 1) for line in strokes]) - 0.5  # (N, 2, 2)
     centres = np.arange(side) + 0.5
     pixels = np.stack(np.meshgrid(centres, centres), -1)  # (H, W, 2) as (x, y)
-    ink, factors, probabilities = [], [], []
+    ink, probabilities = [], []
+    factors: list[tuple[float, ...]] = []
     for (slant, a), (height, b), (right, c), (down, d) in product(
         SLANTS.items(), HEIGHTS.items(), SHIFTS.items(), SHIFTS.items()
     ):
