@@ -26,6 +26,7 @@ from zoo.dotted import class_at
 from zoo.run import search_path
 from zoo.run.catalogue import conf_dir, tasks_of
 
+KEY = set(".@")  # Signs in an override of a key, or of a group in another place
 Seed = Annotated[int, Ge(0), Le(2**32 - 1)]  # The range that numpy accepts
 
 
@@ -151,8 +152,11 @@ class CommandLineFirst(ConfigLoaderImpl):
         try:
             found, wrong = load(overrides, *arguments, **options), None
         except HydraException as error:  # perhaps since a key is of the other task
-            groups = [word for word in overrides if not set(".@") & set(word.split("=")[0])]
-            found, wrong = load(groups, *arguments, **options), error
+            groups = [word for word in overrides if word.startswith("hydra") or not KEY & set(word.split("=")[0])]
+            try:
+                found, wrong = load(groups, *arguments, **options), error
+            except HydraException:
+                raise error from None
         if (task := self._task_of_model(found)) is not None:
             found = load([*overrides, f"task={task}"], *arguments, **options)
             with flag_override(found, "readonly", False), open_dict(found):
