@@ -152,6 +152,7 @@ class SAGAN(Network):
 
     tasks = ("adversarial",)
     attends = {"generator": None, "discriminator": None}
+    not_exported = "is a pair of networks, and an export has one"
 
     def __init__(
         self,
