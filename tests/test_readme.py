@@ -129,17 +129,21 @@ def test_links_to_files_lead_somewhere() -> None:
 
 
 @functools.cache
-def configuration(data: str) -> DictConfig:
+def configuration(data: str, *more: str) -> DictConfig:
     """The configuration with some data, and every logger."""
-    return compose([f"data={data}", "logger=[csv,tensorboard,wandb]"])
+    return compose([f"data={data}", *more, "logger=[csv,tensorboard,wandb]"])
 
 
 def configurations(group: str) -> Iterator[DictConfig]:
     """Configurations that differ in a group: all models, or one of all data; else one of each task."""
     if group == "model":
         yield from (OmegaConf.create({group: model.arguments}) for model in MODELS.values())
-    tasks = {entry.tasks[0]: name for name, entry in reversed(datasets().items())}
-    yield from map(configuration, datasets() if group == "data" else tasks.values())
+    if group == "data":
+        yield from map(configuration, datasets())
+    tasks = {task: name for name, entry in reversed(datasets().items()) for task in entry.tasks}
+    for task, data in tasks.items() if group != "data" else ():
+        first = datasets()[data].tasks[0] == task
+        yield configuration(data, *([] if first else [f"model={models_for((task,))[0]}"]))
 
 
 def unknown_keys(text: str) -> set[str]:
