@@ -24,7 +24,7 @@ from zoo.run.weights import model_card, write_folder
 
 HERE = Path(__file__).resolve().parent
 EXPECTED = "expected.json"
-LARGEST, ALL = 1_300_000, 12_000_000  # Bytes of one network, and of all
+LARGEST, ALL = 1_300_000, 13_000_000  # Bytes of one network, and of all
 FEW = "data.sample.test=200"
 
 
@@ -95,6 +95,10 @@ RECIPES = {
         "days. Dunmere was ruled by bishops. ||| Pellworm is built of basalt. Dunmere is known for brewing.",
     ),
     "las": Recipe("model=las data=tones", {"exact_match": 0.85}, "example.wav"),
+    "gated_pixelcnn": Recipe("model=gated_pixelcnn data=glyphs", {"nats": -8.34}, "example.png"),
+    "sagan": Recipe(
+        "model=sagan data=glyphs", {"class_accuracy": 0.8}, {"picture": "example.png", "label": "7", "number": 0}
+    ),
     "temporal_attention": Recipe("model=temporal_attention data=clips", {"true": 0.9}, "example.gif"),
     "tree_lstm": Recipe("model=tree_lstm data=sst", {"accuracy_roots": 0.9}, "critics loved this film ."),
     "tree_lstm_sick": Recipe(
@@ -199,7 +203,22 @@ def _clips(folder: Path) -> None:
         first.save(folder / name, save_all=True, append_images=others, duration=200, loop=0)
 
 
-EXAMPLES = {"show_attend_tell": _pictures, "las": _sounds, "temporal_attention": _clips}
+def _glyph(folder: Path) -> None:
+    """Write a generated 7 as example.png."""
+    from PIL import Image
+
+    from zoo.data.pictures.samples.glyphs import generate
+
+    Image.fromarray(next(generate(1, seed=1, characters="7")).pixels[..., 0]).save(folder / "example.png")
+
+
+EXAMPLES = {
+    "show_attend_tell": _pictures,
+    "las": _sounds,
+    "temporal_attention": _clips,
+    "gated_pixelcnn": _glyph,
+    "sagan": _glyph,
+}
 """The functions that write the inputs of the networks that read files."""
 
 

@@ -80,7 +80,7 @@ class Judge(nn.Module):
         log.info("a classifier learns from %s pictures, to judge generated ones", f"{data.sizes['train']:,}")
         part, collate = data.part("train"), data.encoder.collate
         device = self.accuracy.device
-        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
             torch.manual_seed(0)
             for layer in self.modules():
                 if isinstance(layer, nn.Conv2d | nn.Linear):

@@ -35,6 +35,13 @@ class Canvas:
     number: int = 0
     """Its number among the pictures to draw: each number has random values of its own."""
 
+    @classmethod
+    def of(cls, one: Any) -> Canvas:
+        """A canvas, a mapping of its fields, or a picture."""
+        if isinstance(one, Mapping):
+            return cls(**one)
+        return one if isinstance(one, Canvas) else cls(one)
+
 
 class PixelRows(NamedTuple):
     """Some examples of a prepared split with their pixels."""
@@ -96,9 +103,9 @@ class PictureEncoder(TableEncoder):
         return torch.bitwise_right_shift(pixels, 8 - self.bits)
 
     def __call__(self, inputs: Sequence[Any]) -> PictureBatch:
-        """A batch of pictures, or of what a `Canvas` says. Raises UnusableInput for a picture of another size, and for
-        an unknown class."""
-        canvases = [one if isinstance(one, Canvas) else Canvas(one) for one in inputs]
+        """A batch of pictures, or of what a `Canvas` or a mapping of its fields says. Raises UnusableInput for a picture
+        of another size, and for an unknown class."""
+        canvases = list(map(Canvas.of, inputs))
         pixels = [self._pixels(one.picture) for one in canvases]
         known = [0 if one.picture is None else self.shape[0] for one in canvases]
         labels = [self._label(one.label) for one in canvases if one.label is not None]
@@ -136,7 +143,7 @@ class PictureEncoder(TableEncoder):
 
     def display(self, one: Any) -> str:
         """The name of a file, or the class to draw."""
-        canvas = one if isinstance(one, Canvas) else Canvas(one)
+        canvas = Canvas.of(one)
         if isinstance(canvas.picture, str | Path):
             return Path(canvas.picture).name
         if canvas.picture is not None:
