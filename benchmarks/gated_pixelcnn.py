@@ -4,8 +4,8 @@ benchmarks.gated_pixelcnn
 Black and white pictures of 28 x 28, 10 layers of 64, kernels of 3 and first of 7. Step: forward, loss, backward, of 64
 pictures; `compiled` by torch.compile. Floor: the convolutions alone, forward and backward, each reading random numbers:
 the vertical ones of k // 2 + 1 rows, the horizontal ones of the k // 2 + 1 columns that a mask leaves, and the 1 x 1
-ones. Drawing: 16 pictures from stored activations, against a full pass for each pixel. Eight passes are timed, and multiplied.
-Processor time, one thread.
+ones. Drawing: 16 pictures from stored activations, against a full pass for each pixel. Eight passes are timed, and
+multiplied. Processor time, one thread.
 """
 
 import statistics
@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from benchmarks.timing import over_batches, paired, ratio
 from zoo.data.pictures.batch import PictureBatch, PictureSpec
@@ -29,6 +28,7 @@ RATIOS = {"step_by_floor": ("step", "floor"), "compiled_by_floor": ("compiled", 
 
 
 def network() -> GatedPixelCNN:
+    """The network that is measured."""
     return GatedPixelCNN(
         SPEC, hidden_dim=WIDTH, num_layers=LAYERS, kernel_size=KERNEL, first_kernel=FIRST, head_dim=WIDTH
     )

@@ -115,7 +115,8 @@ plt.legend()
 
 # %%
 figure, axes = plt.subplots(2, 6, figsize=(12, 4))
-for column, one in enumerate(zoo.load("gated_pixelcnn")(made[:6] if not SMALL else made[:4] + made[:2])):
+shown = made[:6] if len(made) >= 6 else [*made, *made[:2]]
+for column, one in enumerate(zoo.load("gated_pixelcnn")(shown)):
     axes[0, column].imshow(one.pixels[..., 0], cmap="gray")
     axes[1, column].imshow(one.bits, cmap="Blues", vmax=3)
     axes[1, column].set_title(f"{one.nats:.1f} nats")

@@ -103,8 +103,8 @@ class PictureEncoder(TableEncoder):
         return torch.bitwise_right_shift(pixels, 8 - self.bits)
 
     def __call__(self, inputs: Sequence[Any]) -> PictureBatch:
-        """A batch of pictures, or of what a `Canvas` or a mapping of its fields says. Raises UnusableInput for a picture
-        of another size, and for an unknown class."""
+        """A batch of pictures, or of canvases, which may be mappings of their fields. Raises UnusableInput for a
+        picture of another size, and for an unknown class."""
         canvases = list(map(Canvas.of, inputs))
         pixels = [self._pixels(one.picture) for one in canvases]
         known = [0 if one.picture is None else self.shape[0] for one in canvases]
