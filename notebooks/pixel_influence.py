@@ -53,8 +53,8 @@ def field(network, spec, row, column):
 torch.manual_seed(0)
 spec = PictureSpec(channels=1, height=16, width=16, levels=2)
 networks = {
-    "PixelCNN": PixelCNN(spec, hidden_dim=8, num_layers=8, head_dim=8),
-    "Gated PixelCNN": GatedPixelCNN(spec, hidden_dim=8, num_layers=9, head_dim=8),
+    "PixelCNN": PixelCNN(spec, hidden_dim=16, num_layers=8, head_dim=16),
+    "Gated PixelCNN": GatedPixelCNN(spec, hidden_dim=16, num_layers=9, head_dim=16),
 }
 figure, axes = plt.subplots(1, 2, figsize=(8, 4))
 for axis, (name, network) in zip(axes, networks.items(), strict=True):
@@ -86,8 +86,8 @@ for axis, (row, column) in zip(axes, places, strict=True):
 # %% [markdown]
 # ## How far it looks
 #
-# The mean influence by distance. Most of what decides a pixel is within three pixels. But far ones matter too: the top
-# of a character says how wide it is, and so where its lower strokes are.
+# The mean influence by distance. It falls, but it is still large at six pixels: the top of a character shows how wide it
+# is, and so where its lower strokes are.
 
 
 # %%
@@ -110,8 +110,8 @@ plt.legend()
 # %% [markdown]
 # ## Where the bits are
 #
-# The surprisal of a pixel is what its value adds to the nats of the picture. It is large where the character could still
-# be another one, and nearly zero where the pixels before leave no choice.
+# The surprisal of a pixel is what its value adds to the nats of the picture. It is large where the character could
+# still be another one, and nearly zero where the pixels before leave no choice.
 
 # %%
 figure, axes = plt.subplots(2, 6, figsize=(12, 4))

@@ -110,7 +110,7 @@ def test_errors_are_one_line_with_the_next_step(folder: Path, monkeypatch: Any) 
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     damaged = {
         "hann": "hann: no such file, folder or included network; did you mean han?",
-        "xyzzy": "the included networks are aoa_reader, han,",
+        "xyzzy": "the included networks are aoa_reader, gated_pixelcnn, han,",
         "hub:user/repo": "hub:user/repo: the hub cannot be reached, and no copy is stored here",
         "hub:a b": "hub:a b: expected hub:USER/REPO",
     }

@@ -110,4 +110,4 @@ def attended(prediction: AttendedPicture, pixel: tuple[int, int]) -> Tile:
     pixels: NDArray[np.uint8] = np.asarray(light.convert("RGB"))
     high, wide = -(-height // rows) * FINER, -(-width // columns) * FINER
     box = (row * height // rows * FINER, column * width // columns * FINER, high, wide)
-    return Tile(pixels, f"{weights.max():.2f}", boxes=(box,))
+    return Tile(pixels, f"{weights.max():.2f}", boxes=(box,), finer=FINER)

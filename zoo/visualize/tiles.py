@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -26,6 +26,7 @@ SIDE, GAP, TITLE = 120, 14, 20
 """Pixels in a picture: the longer side of a tile, the room between tiles, and the line above each."""
 BROADEST, MOST = 960, 64  # The width of a row of tiles in a picture, and the most tiles that are drawn
 SHARPEST = 480  # Pixels of the longer side of a tile, as it is drawn
+LARGEST = 40  # Pixels of the longer side of a tile on the terminal
 DARK, GREYS = " ░▒▓█", " .:*#"  # Signs from black to white, and for a terminal of ASCII
 
 
@@ -37,7 +38,18 @@ class Tile:
     title: str = ""
     kept: int | None = None  # The rows that were given, where the others were drawn; a line is under them
     boxes: Sequence[tuple[int, int, int, int]] = ()  # (row, column, height, width) of pixels in a frame
+    finer: int = 1  # Pixels per pixel of the picture itself, which a terminal shows
     inked: bool = False  # Dark pixels show much; a terminal without colours prints them as bright ones
+
+    def reduced(self) -> Tile:
+        """The picture for a terminal, with means of neighbours where it is large."""
+        height, width, channels = self.pixels.shape
+        factor = max(self.finer, ceil(max(height, width) / LARGEST))
+        if factor == 1:
+            return self
+        down, across = height // factor, width // factor
+        parts = self.pixels[: down * factor, : across * factor].reshape(down, factor, across, factor, channels)
+        return replace(self, pixels=np.rint(parts.mean((1, 3))).astype(np.uint8), boxes=())
 
     @property
     def colours(self) -> NDArray[np.uint8]:
@@ -90,7 +102,7 @@ def sheet(pictures: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:
 
 @terminal.lines.register
 def _(block: Tiles, screen: Screen) -> Iterator[RenderableType]:
-    tiles = block.tiles[:MOST]
+    tiles = [tile.reduced() for tile in block.tiles[:MOST]]
     letters = 1 if screen.colour else 2  # per pixel
     width = max(tile.pixels.shape[1] for tile in tiles) * letters
     across = max(1, (screen.width + 2) // (width + 2))
@@ -140,7 +152,8 @@ def _(block: Tiles) -> str:
 @figure.fitted.register
 def _(block: Tiles, letters: Letters, room: float) -> Drawing:
     tiles = block.tiles[:MOST]
-    high, wide = np.max([tile.pixels.shape[:2] for tile in tiles], 0) * (SIDE / max(tiles[0].pixels.shape[:2]))
+    sizes = [np.array(tile.pixels.shape[:2]) * (SIDE / max(tile.pixels.shape[:2])) for tile in tiles]
+    high, wide = np.max(sizes, 0).tolist()
     columns = block.columns or max(1, min(len(tiles), int((BROADEST + GAP) / (wide + GAP))))
     titled = TITLE if any(tile.title for tile in tiles) else 0
     drawing = Drawing(max(room, columns * (wide + GAP) - GAP), ceil(len(tiles) / columns) * (high + titled + GAP) - GAP)
@@ -149,14 +162,15 @@ def _(block: Tiles, letters: Letters, room: float) -> Drawing:
         drawing.write(x, y - 6, letters.cut(tile.title, wide, SMALL), SMALL, "ink")
         height, width = tile.pixels.shape[:2]
         scale = max(1, SHARPEST // max(height, width))
-        drawing.rasters.append(Raster(x, y, wide, high, tile.colours.repeat(scale, 0).repeat(scale, 1)))
-        drawing.box("frames", x, y, wide, high)
+        down, across = sizes[number].tolist()
+        drawing.rasters.append(Raster(x, y, across, down, tile.colours.repeat(scale, 0).repeat(scale, 1)))
+        drawing.box("frames", x, y, across, down)
         if tile.kept is not None:
-            edge = y + high * tile.kept / height
-            drawing.line("true", [(x, edge), (x + wide, edge)])
+            edge = y + down * tile.kept / height
+            drawing.line("true", [(x, edge), (x + across, edge)])
         for row, column, tall, broad in tile.boxes:
-            place = (x + wide * column / width, y + high * row / height)
-            drawing.box("true", *place, wide * broad / width, high * tall / height)
+            place = (x + across * column / width, y + down * row / height)
+            drawing.box("true", *place, across * broad / width, down * tall / height)
     if len(block.tiles) > MOST:
         drawing.notes.append(f"cut to {MOST} pictures")
     return drawing
