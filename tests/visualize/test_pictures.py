@@ -156,7 +156,7 @@ def test_the_form_of_the_explorer_asks_for_what_the_network_needs():
 
 
 def test_a_place_is_framed_and_its_attention_is_light():
-    """Of 4 x 4 pixels and 2 x 2 places the lower right place looks at the lower of two keys."""
+    """A picture of 4 x 4 pixels has 2 x 2 places; the lower right one looks at the lower left key."""
     pixels = np.full((4, 4, 1), 200, np.uint8)
     weights = np.zeros((4, 4), np.float32)
     weights[3, 2] = 1
