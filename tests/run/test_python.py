@@ -67,6 +67,7 @@ def test_models_and_data_are_listed_by_name_pattern_and_task() -> None:
 
 
 NEEDED: dict[str, dict[str, Any]] = {
+    "adversarial": {"channels": 1, "height": 12, "width": 12, "classes": ("a", "b")},
     "algorithmic": {"in_width": 3, "out_width": 2},
     "answering": {"vocabulary_size": 20, "longest_sentence": 5},
     "captioning": {"channels": 3, "height": 64, "width": 64, "target_size": 20, "longest_target": 5},
@@ -74,6 +75,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "clip_captioning": {"channels": 3, "height": 64, "width": 64, "target_size": 20, "longest_target": 5},
     "cloze": {"vocabulary_size": 20, "blank": 2},
     "language_modeling": {"vocabulary_size": 20},
+    "density": {"channels": 1, "height": 12, "width": 12},
     "dialogue": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
     "pointing": {"width": 2, "longest": 5, "longest_target": 6, "goal": "hull"},
     "transcription": {"features": 6, "target_size": 20, "longest_target": 5, "hop": 0.01},

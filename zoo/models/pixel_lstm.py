@@ -7,6 +7,7 @@ Equations: the cell with a forget gate (Gers et al. 2000), as in torch. Each val
 order and with the colours of a pixel side by side. The word after each one is predicted by softmax(W h + b).
 
 What differs from the paper:
+- `dropout` acts between layers and before the scores; the paper has none.
 - The paper has no pictures. This network shows what is lost without neighbours: the pixel above is W steps away.
 
 Notation: B pictures, C colours, H rows, W columns, L levels, T = C H W, D hidden_dim.
@@ -53,7 +54,8 @@ class PixelLSTM(DensityNetwork):
         super().__init__()
         self.levels, self.colours = spec.levels, spec.channels
         self.embedding = nn.Embedding(1 + spec.channels * spec.levels, embedding_dim)  # the first row is the begin
-        self.recurrent = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=dropout)
+        self.recurrent = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=dropout * (num_layers > 1))
+        self.dropout = nn.Dropout(dropout)
         self.scores = Linear(hidden_dim, spec.levels)
         start_lstm_(self.recurrent)
 
@@ -62,7 +64,7 @@ class PixelLSTM(DensityNetwork):
         words = self._words(batch.image)[:, :-1]  # (B, T)
         packing = Packing.of(torch.ones_like(words, dtype=torch.bool))
         h, _ = self.recurrent(self.embedding(packing.pack(words)), packing)  # (B T, D)
-        scores = packing.unpack(self.scores(h))  # (B, T, L)
+        scores = packing.unpack(self.scores(self.dropout(h)))  # (B, T, L)
         return Output(scores.view(count, height, width, colours, self.levels).permute(0, 4, 3, 1, 2))
 
     def start(self, batch: PictureBatch) -> Reading:
