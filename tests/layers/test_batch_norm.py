@@ -78,3 +78,19 @@ def test_two_processes_equal_one(program_env):
     first, second = ranks(["-m", "tests.layers.batch_norm_ranks"], ROOT, program_env)
     expected = ["batch norm", "batch norm of classes", "sagan, label", "sagan, none"]
     assert first.stdout.splitlines() == second.stdout.splitlines() == expected
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_weights_of_bfloat16_are_used_with_precise_statistics(classes):
+    torch.manual_seed(4)
+    module, exact = BatchNorm(4, classes).bfloat16(), BatchNorm(4, classes)
+    x, label = picture().bfloat16(), torch.tensor([2, 0, 2, 1, 0, 2])
+    y = module(x, label)
+    assert y.dtype == torch.bfloat16
+    equal(y, exact(x.float(), label).bfloat16())
+    y.square().sum().backward()
+    assert module.gain.grad.dtype == torch.bfloat16
+    equal(module.running_mean, exact.running_mean.bfloat16())
+    equal(module.running_var, exact.running_var.bfloat16())
+    equal(module.eval()(x, label).float(), exact.eval()(x.float(), label), 2e-2)
+    assert exact(x, label).dtype == torch.float32, "as under autocast"

@@ -74,6 +74,14 @@ def test_the_critic_takes_so_many_steps_for_each_of_the_generator(tmp_path, step
     assert counts == [5, -(-5 // steps)] and result(tmp_path / "run")["steps"] == 5
 
 
+@pytest.mark.parametrize("precision", ["bf16-true", "bf16-mixed"])
+def test_both_parts_learn_in_half_precision(tmp_path, precision):
+    words = [*TINY, "callbacks=none", "trainer.max_epochs=1", f"trainer.precision={precision}"]
+    assert launch([*words, "hydra.run.dir=run"], tmp_path) == 0
+    assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
+    assert result(tmp_path / "run")["metrics"].keys() >= {"test/fd", "test/kid", "test/class_accuracy"}
+
+
 def test_a_run_names_its_classifier_and_an_evaluation_has_the_same(tmp_path):
     """result.json has its accuracy and the hash of its weights; a checkpoint has the weights themselves."""
     run = tmp_path / "run"

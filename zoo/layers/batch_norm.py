@@ -24,7 +24,8 @@ from zoo.precision import precise
 class BatchNorm(nn.Module):
     """Batch normalisation; with `classes`, each class has its own gain and bias (conditional batch normalisation).
 
-    In one process without classes it equals torch.nn.BatchNorm2d. The result has float32 at least.
+    In one process without classes it equals torch.nn.BatchNorm2d. The result has the wider of the precisions of the
+    pictures and of the weights. It is computed in float32 at least.
     """
 
     running_mean: Tensor
@@ -52,20 +53,25 @@ class BatchNorm(nn.Module):
         """(B, C, H, W) -> (B, C, H, W). `label` (B,) numbers the class of each picture."""
         if self.classes and label is None:
             raise ValueError("conditional batch normalisation needs the label of each picture")
+        dtype = torch.promote_types(x.dtype, self.gain.dtype)
         x = precise(x)
         if self.training and in_several_processes():
             y = self._normalised_together(x)
         else:
-            gain, bias = (None, None) if self.classes else (self.gain, self.bias)
-            how = (self.training, self.momentum, self.eps)
-            y = F.batch_norm(x, self.running_mean, self.running_var, gain, bias, *how)
+            gain, bias = (None, None) if self.classes else (precise(self.gain), precise(self.bias))
+            # Weights and statistics may be bfloat16. The kernel takes one precision and updates its own copy in place.
+            mean, variance = precise(self.running_mean), precise(self.running_var)
+            y = F.batch_norm(x, mean, variance, gain, bias, self.training, self.momentum, self.eps)
+            if mean is not self.running_mean:
+                self.running_mean.copy_(mean)
+                self.running_var.copy_(variance)
             if not self.classes:
-                return y
+                return y.to(dtype)
         gains, biases = (
             table[None] if label is None or not self.classes else F.embedding(label, table)
             for table in (self.gain, self.bias)
         )  # (B or 1, C)
-        return torch.addcmul(biases[..., None, None], y, gains[..., None, None])
+        return torch.addcmul(biases[..., None, None], y, gains[..., None, None]).to(dtype)
 
     def _normalised_together(self, x: Tensor) -> Tensor:
         """Normalises by the statistics of all processes, without gain and bias."""
@@ -75,8 +81,9 @@ class BatchNorm(nn.Module):
         centred = x - mean[:, None, None]
         variance = AllReduce.apply(centred.square().sum((0, 2, 3))) / count
         with torch.no_grad():
-            self.running_mean.lerp_(mean, self.momentum)
-            self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)  # without bias, as in torch
+            unbiased = variance * (count / (count - 1))  # as in torch
+            for running, newest in ((self.running_mean, mean), (self.running_var, unbiased)):
+                running.copy_(precise(running).lerp(newest, self.momentum))
         return centred * (variance + self.eps).rsqrt()[:, None, None]
 
 

@@ -210,7 +210,7 @@ class SAGAN(Network):
     def criticise(self, pictures: Tensor, label: Tensor | None = None) -> tuple[Tensor, dict[str, Tensor]]:
         """Pictures (B, C, H, W) in [-1, 1], classes (B,) -> scores (B,), attention `discriminator` (B, N, M)."""
         self._check(label)
-        scores, weights = self.discriminator(pictures, label)
+        scores, weights = self.discriminator(pictures.to(self.discriminator.linear.bias.dtype), label)
         return scores, {} if weights is None else {"discriminator": weights}
 
     def _check(self, label: Tensor | None) -> None:
