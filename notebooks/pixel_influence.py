@@ -86,8 +86,8 @@ for axis, (row, column) in zip(axes, places, strict=True):
 # %% [markdown]
 # ## How far it looks
 #
-# The mean influence by distance. It falls, but it is still large at six pixels: the top of a character shows how wide it
-# is, and so where its lower strokes are.
+# The mean influence by distance. It falls, but it is still large at six pixels: the top of a character shows how wide
+# it is, and so where its lower strokes are.
 
 
 # %%

@@ -64,6 +64,17 @@ class MaskedConvolution(nn.Conv2d):
         return F.conv2d(window, self.weight * self.mask, self.bias)
 
 
+def level_scores(inputs: int, width: int, levels: int, colours: int) -> nn.Sequential:
+    """The last layers of PixelCNN and PixelRNN, (B, I, H, W) -> (B, C L, H, W): two 1 x 1 convolutions with mask B and
+    a rectifier before each."""
+    return nn.Sequential(
+        nn.ReLU(),
+        MaskedConvolution(inputs, width, 1, colours=colours),
+        nn.ReLU(),
+        MaskedConvolution(width, colours * levels, 1, colours=colours),
+    )
+
+
 class RowsAbove(nn.Conv2d):
     """A convolution that sees its own row, all of it, and p rows above. Shift its output by `down` before a pixel reads
     it."""

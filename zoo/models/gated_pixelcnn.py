@@ -6,7 +6,7 @@ https://arxiv.org/abs/1606.05328
 Equations: (2) y = tanh(W_f * x) ∘ sigmoid(W_g * x), and (3, 4) with a condition h, y = tanh(W_f * x + V_f^T h) ∘
 sigmoid(W_g * x + V_g^T h). Figure 2: a vertical stack sees all rows above a pixel, and a horizontal stack the pixels to
 the left in its own row. The horizontal stack reads the vertical one through a 1 x 1 convolution before the gate. It has
-residual connections, except in the first layer. Together they see every pixel before, so that there is no blind spot.
+residual connections, except in the first layer. Together they see every earlier pixel. This removes the blind spot.
 
 What differs from the paper (which gives no sizes but those for CIFAR-10 and ImageNet):
 - The vertical stack is a convolution of k // 2 + 1 rows, moved down by one row where the horizontal stack reads it. The
@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
-from zoo.layers.masked import Inputs, MaskedConvolution, RowsAbove, divides, down, odd
+from zoo.layers.masked import Inputs, MaskedConvolution, RowsAbove, divides, down, level_scores, odd
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 
@@ -94,12 +94,7 @@ class GatedPixelCNN(DensityNetwork):
             Layer(inputs, hidden_dim, kernel, self.colours, first=not number)
             for number, (inputs, kernel) in enumerate(sizes)
         )
-        self.head = nn.Sequential(
-            nn.ReLU(),
-            MaskedConvolution(hidden_dim, head_dim, 1, colours=self.colours),
-            nn.ReLU(),
-            MaskedConvolution(head_dim, self.colours * self.levels, 1, colours=self.colours),
-        )
+        self.head = level_scores(hidden_dim, head_dim, self.levels, self.colours)
         self.condition: nn.Module | None = None
         if condition != "none":
             given = len(spec.classes) if condition == "label" else spec.factors

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
-from zoo.layers.masked import Inputs, MaskedConvolution, divides, odd
+from zoo.layers.masked import Inputs, MaskedConvolution, divides, level_scores, odd
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 
@@ -70,12 +70,7 @@ class PixelCNN(DensityNetwork):
         self.blocks: Iterable[Block] = nn.ModuleList(  # type: ignore[assignment]
             Block(hidden_dim, kernel_size, colours) for _ in range(num_layers)
         )
-        self.head = nn.Sequential(
-            nn.ReLU(),
-            MaskedConvolution(2 * hidden_dim, head_dim, 1, colours=colours),
-            nn.ReLU(),
-            MaskedConvolution(head_dim, colours * self.levels, 1, colours=colours),
-        )
+        self.head = level_scores(2 * hidden_dim, head_dim, self.levels, self.colours)
 
     def forward(self, batch: PictureBatch) -> Output:
         return Output(self._scores(batch.image, lambda convolution, x: convolution(x)))

@@ -35,7 +35,7 @@ from torch.nn import functional as F
 from zoo.arguments import Count
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
 from zoo.layers.loops.diagonal import Lines, cell, line_lstm
-from zoo.layers.masked import Inputs, MaskedConvolution, divides, odd
+from zoo.layers.masked import Inputs, MaskedConvolution, divides, level_scores, odd
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, without_autocast
@@ -187,12 +187,7 @@ class PixelRNN(DensityNetwork):
             RowLSTM(hidden_dim, colours) if rows else DiagonalBiLSTM(hidden_dim, colours, first=not number)
             for number in range(num_layers)
         )
-        self.head = nn.Sequential(
-            nn.ReLU(),
-            MaskedConvolution(2 * hidden_dim, head_dim, 1, colours=colours),
-            nn.ReLU(),
-            MaskedConvolution(head_dim, colours * self.levels, 1, colours=colours),
-        )
+        self.head = level_scores(2 * hidden_dim, head_dim, self.levels, self.colours)
 
     def forward(self, batch: PictureBatch) -> Output:
         order = Lines.rows if self.lstm == "row" else Lines.diagonals

@@ -152,7 +152,7 @@ def experiments() -> dict[str, str]:
 
 
 def tasks_of(group: str, name: str) -> tuple[str, ...]:
-    """The tasks of one model or one data set. Empty if there is no such file, or if its class cannot be read."""
+    """Return the tasks of one model or one data set, or nothing for a missing file or an unreadable class."""
     path = group_file(group, name)
     try:
         return () if path is None else tuple(_target(path).value("tasks"))

@@ -85,7 +85,7 @@ class PictureEncoder(TableEncoder):
         self.classes, self.factors = list(classes), tuple(factors)
 
     def minimum_frequency(self, count: int) -> int:
-        return 1  # there are no words
+        return 1  # it is asked for, but pictures have no vocabulary
 
     def collate(self, rows: PixelRows) -> PictureBatch:  # type: ignore[override]
         """A batch of stored pictures."""

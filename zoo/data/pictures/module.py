@@ -92,7 +92,7 @@ class PictureData(TableData):
         return np.unique(np.array([*values_of(train, "label")]), return_inverse=True)[1]
 
     def learn(self, encoder: TableEncoder, source: Source, splits: dict[str, datasets.Dataset]) -> None:
-        """There are no words to learn."""
+        """Learn nothing, because pictures have no vocabulary."""
 
     def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
         assert isinstance(encoder, PictureEncoder) and self._store.shape is not None
