@@ -4,8 +4,9 @@ benchmarks.gated_pixelcnn
 Black and white pictures of 28 x 28, 10 layers of 64, kernels of 3 and first of 7. Step: forward, loss, backward, of 64
 pictures; `compiled` by torch.compile. Floor: the convolutions alone, forward and backward, each reading random numbers:
 the vertical ones of k // 2 + 1 rows, the horizontal ones of the k // 2 + 1 columns that a mask leaves, and the 1 x 1
-ones. Drawing: 16 pictures from stored activations, against a full pass for each pixel. Eight passes are timed, and
-multiplied. Processor time, one thread.
+ones. `floor` has PyTorch's default memory format, and `last_floor` channels_last, as the step has. Drawing: 16 pictures
+from stored activations, against a full pass for each pixel. Eight passes are timed, and multiplied. Processor time, one
+thread.
 """
 
 import statistics
@@ -24,7 +25,7 @@ from zoo.predicting.density import surprisal
 
 SIDE, WIDTH, LAYERS, KERNEL, FIRST, PICTURES, DRAWN, PASSES = 28, 64, 10, 3, 7, 64, 16, 8
 SPEC = PictureSpec(channels=1, height=SIDE, width=SIDE, levels=2)
-RATIOS = {"step_by_floor": ("step", "floor"), "compiled_by_floor": ("compiled", "floor")}
+RATIOS = {f"{step}_by_{floor}": (step, floor) for step in ("step", "compiled") for floor in ("floor", "last_floor")}
 
 
 def network() -> GatedPixelCNN:
@@ -47,14 +48,14 @@ def whole_step(batch: PictureBatch, *, compiled: bool = False) -> Callable[[], N
     return step
 
 
-def floor_step() -> Callable[[], None]:
-    """The convolutions of all layers, each by itself."""
+def floor_step(memory_format: torch.memory_format) -> Callable[[], None]:
+    """The convolutions of all layers, each by itself, on maps in a memory format."""
     parts: list[tuple[nn.Module, Tensor]] = []
 
     def add(inputs: int, outputs: int, kernel: tuple[int, int] = (1, 1), *, reads: bool = False) -> None:
         size = (SIDE + kernel[0] - 1, SIDE + kernel[1] - 1)
-        x = torch.randn(PICTURES, inputs, *size, requires_grad=not reads)
-        parts.append((nn.Conv2d(inputs, outputs, kernel), x))
+        x = torch.randn(PICTURES, inputs, *size).contiguous(memory_format=memory_format).requires_grad_(not reads)
+        parts.append((nn.Conv2d(inputs, outputs, kernel).to(memory_format=memory_format), x))
 
     for number in range(LAYERS):
         inputs, kernel = (1, FIRST) if not number else (WIDTH, KERNEL)
@@ -93,7 +94,8 @@ def measured(seed: int, rounds: int) -> dict[str, Any]:
     """The ratios of one batch."""
     torch.manual_seed(seed)
     batch = PictureBatch(torch.randint(0, 2, (PICTURES, 1, SIDE, SIDE), dtype=torch.uint8))
-    steps = {"step": whole_step(batch), "compiled": whole_step(batch, compiled=True), "floor": floor_step()}
+    steps = {"step": whole_step(batch), "compiled": whole_step(batch, compiled=True)}
+    steps |= {"floor": floor_step(torch.contiguous_format), "last_floor": floor_step(torch.channels_last)}
     seconds = paired(steps, rounds=rounds, warmup=1, clock=time.process_time)
     found: dict[str, Any] = {key: ratio(seconds, *names) for key, names in RATIOS.items()}
     drawing = paired(ways_to_draw(batch), rounds=3, warmup=1, clock=time.process_time)

@@ -68,7 +68,7 @@ def test_two_stacks_see_every_earlier_pixel_and_no_later_one():
 def test_small_fields_are_exact(row, column):
     """One layer of 3 x 3 after a first one of 3 x 3, at the borders too. The rows of the vertical stack reach 1 up in
     each layer, and 1 more where the horizontal stack reads them."""
-    gated = built(GatedPixelCNN, SMALL, hidden_dim=4, num_layers=2, first_kernel=3, head_dim=4)
+    gated = built(GatedPixelCNN, SMALL, hidden_dim=8, num_layers=2, first_kernel=3, head_dim=16)
     reached = {(y, x) for y in (-3, -2, -1, 0) for x in range(-2, 3) if (y, x) < (0, 0)}
     assert field(gated, SMALL, row, column) == reached & earlier(SMALL, row, column)
     blind = built(PixelCNN, SMALL, hidden_dim=4, num_layers=1, first_kernel=3, head_dim=4)
@@ -109,7 +109,7 @@ def literal(network, image, condition=None):
         wide = convolved(layer.horizontal, beside)
         after = {}
         for row, column in places:
-            linked = layer.link.weight[:, :, 0, 0] @ tall.get((row - 1, column), nothing) + layer.link.bias
+            linked = layer.link.weight[:, :, 0, 0] @ tall.get((row - 1, column), nothing)
             own = wide[row, column] + linked
             if condition is not None:
                 own = own + condition[number][1]

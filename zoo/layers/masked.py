@@ -57,7 +57,12 @@ class MaskedConvolution(nn.Conv2d):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, I, H, W) -> (B, O, H, W)."""
-        return self.at(F.pad(x, (*self.margin, 0)) if any(self.margin) else x)
+        return self.wide(x)[:, :, : x.shape[2], : x.shape[3]]
+
+    def wide(self, x: Tensor) -> Tensor:
+        """(B, I, H, W) -> (B, O, H + p, W), or (B, O, H, W + p) for a single row: zeros are added on both sides, which
+        costs no copy. The last p rows or columns are of no use."""
+        return F.conv2d(x, self.weight * self.mask, self.bias, padding=(self.margin[2], self.margin[0]))
 
     def at(self, window: Tensor) -> Tensor:
         """(B, I, rows, columns), the inputs around one pixel -> (B, O, 1, 1) at this pixel."""
@@ -83,9 +88,9 @@ class RowsAbove(nn.Conv2d):
         super().__init__(inputs, outputs, (kernel // 2 + 1, kernel))
         self.margin = (kernel // 2,) * 3
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, I, H, W) -> (B, O, H, W)."""
-        return self.at(F.pad(x, (*self.margin, 0)))
+    def wide(self, x: Tensor) -> Tensor:
+        """(B, I, H, W) -> (B, O, H + p, W). The last p rows are of no use."""
+        return F.conv2d(x, self.weight, self.bias, padding=self.margin[2])
 
     def at(self, rows: Tensor) -> Tensor:
         """(B, I, p + 1, W + 2 p), a row and those above it, with zeros around -> (B, O, 1, W)."""

@@ -12,29 +12,28 @@ What differs from the paper (which gives no sizes but those for CIFAR-10 and Ima
 - The vertical stack is a convolution of k // 2 + 1 rows, moved down by one row where the horizontal stack reads it. The
   paper's figure shows n x n kernels with a mask, which have the same weights besides those that the mask removes.
 - The first layer has a kernel of `first_kernel`, as in PixelCNN (van den Oord et al. 2016a).
+- The link has no bias of its own, since its output is added to that of a convolution with a bias.
 - The condition is added in both stacks. `condition: label` is a table of V^T h for classes, and `factors` a linear map.
   The paper's third form, a condition with a place, is not here.
 - Two 1 x 1 convolutions with rectifiers lead to the scores, as in PixelCNN.
 
-Notation: B pictures, C colours, H rows, W columns, L levels, D hidden_dim, k kernel_size.
+Notation: B pictures, C colours, H rows, W columns, L levels, D hidden_dim, k kernel_size, p = k // 2.
 """
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
-from zoo.layers.masked import Inputs, MaskedConvolution, RowsAbove, divides, down, level_scores, odd
+from zoo.layers.gate import gate, plain
+from zoo.layers.masked import Inputs, MaskedConvolution, RowsAbove, divides, level_scores, odd
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 
-
-def gate(x: Tensor) -> Tensor:
-    """(B, 2 D, ...) -> (B, D, ...), equation 2."""
-    value, opening = x.chunk(2, 1)
-    return value.tanh() * opening.sigmoid()
+PIXEL = torch.Size((1, 1))
 
 
 class Layer(nn.Module):
@@ -44,15 +43,15 @@ class Layer(nn.Module):
         super().__init__()
         self.first = first
         self.vertical = RowsAbove(inputs, 2 * width, kernel)
-        self.link = nn.Conv2d(2 * width, 2 * width, 1)
+        self.link = nn.Conv2d(2 * width, 2 * width, 1, bias=False)
         self.horizontal = MaskedConvolution(
             inputs, 2 * width, kernel, first=first, above=False, colours=colours, halves=2
         )
         self.outward = MaskedConvolution(width, width, 1, colours=colours)
 
-    def beside(self, seen: Tensor, linked: Tensor, x: Tensor) -> Tensor:
-        """The horizontal stack after its convolution, `seen` (B, 2 D, ...), and the link; `x` is its input."""
-        y = self.outward(gate(seen + linked))
+    def beside(self, gated: Tensor, x: Tensor) -> Tensor:
+        """The horizontal stack after its gate (B, D, ...); `x` is its input."""
+        y = self.outward(gated)
         return y if self.first else y + x
 
 
@@ -107,12 +106,16 @@ class GatedPixelCNN(DensityNetwork):
     def forward(self, batch: PictureBatch) -> Output:
         above = beside = scaled(batch.image, self.levels, self.layers[0].link.weight)  # (B, C, H, W)
         condition = self._condition(batch)
+        size = above.shape[2:]
         for number, layer in enumerate(self.layers):
-            seen, read = layer.vertical(above), layer.horizontal(beside)  # (B, 2 D, H, W)
-            linked = layer.link(down(seen))
+            seen = layer.vertical.wide(above)  # (B, 2 D, H + p, W)
+            read = layer.horizontal.wide(beside)  # (B, 2 D, H, W + p)
+            linked = layer.link(seen)
             if condition is not None:
                 seen, read = seen + condition[number][0], read + condition[number][1]
-            above, beside = gate(seen), layer.beside(read, linked, beside)  # (B, D, H, W)
+            beside = layer.beside(gate(read, size, linked), beside)  # (B, D, H, W)
+            if layer is not self.layers[-1]:
+                above = gate(seen, size)
         return Output(by_level(self.head(beside), self.colours))
 
     def start(self, batch: PictureBatch) -> Rows:
@@ -139,7 +142,8 @@ class GatedPixelCNN(DensityNetwork):
             read = layer.horizontal.at(window)  # (B, 2 D, 1, 1)
             if state.condition is not None:
                 read = read + state.condition[number][1]
-            beside = layer.beside(read, state.linked[number][..., column, None], beside)
+            gated = plain(read + state.linked[number][..., column, None], PIXEL)
+            beside = layer.beside(gated, beside)
         return by_level(self.head(beside), self.colours)[..., 0, 0]
 
     def _link(self, above: Tensor, row: int, state: Rows) -> None:
@@ -149,7 +153,7 @@ class GatedPixelCNN(DensityNetwork):
             state.linked[number] = layer.link(seen)
             if state.condition is not None:
                 seen = seen + state.condition[number][0]
-            above = gate(seen)
+            above = gate(seen, above.shape[2:])
 
     def _condition(self, batch: PictureBatch) -> list[tuple[Tensor, Tensor]] | None:
         """V^T h of both stacks, (B, 2 D, 1, 1) each, for each layer."""
