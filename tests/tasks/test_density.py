@@ -37,6 +37,7 @@ TINY = [
     "trainer.accelerator=cpu",
     "trainer.enable_progress_bar=false",
     "task.samples=0",
+    "task.classifier_steps=20",
 ]
 SPEC = PictureSpec(channels=1, height=4, width=3, levels=2, classes=("a", "b"))
 
@@ -98,7 +99,10 @@ def test_figures_are_sums_over_all_pictures_divided_once(monkeypatch, binarised,
 def test_a_run_stands_beside_the_entropy_and_a_logistic_regression(tmp_path):
     words = [*TINY, "model.condition=label", "trainer.max_epochs=1", "hydra.run.dir=run", "callbacks=none"]
     assert launch(words, tmp_path) == 0
-    facts = json.loads((tmp_path / "run" / "result.json").read_text())["baselines"]
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert 0 <= result["metrics"]["test/class_accuracy"] <= 1
+    assert result["classifier"].startswith("convolutions for classes, accuracy 0.")
+    facts = result["baselines"]
     whole, known, learned = facts.values()
     assert list(facts) == [
         "entropy of the distribution",
@@ -132,6 +136,34 @@ def test_a_logistic_regression_learns_what_is_linear_in_earlier_pixels():
     least = -3 * (white * log(0.3) + (1 - white) * log(0.7))
     assert least < logistic_regression(data, SPEC) < least + 0.15
     assert logistic_regression(data, PictureSpec(channels=3, height=64, width=64, levels=256)) is None
+
+
+class OfClass(Above):
+    """A picture of class a is white and one of class b black, but each third one of b, by its number, is white."""
+
+    def start(self, batch):
+        return (batch.label == 0) | (batch.index % 3 == 0)
+
+    def step(self, values, row, column, white):
+        return torch.stack([~white, white], 1).double().log()[..., None]
+
+
+class White:
+    """Takes pictures for a if their first pixel is white, and for b if not."""
+
+    def __call__(self, image):
+        return torch.nn.functional.one_hot(1 - image[:, 0, 0, 0].long(), 2)
+
+
+def test_pictures_of_a_class_are_counted_by_the_classifier(monkeypatch):
+    """Of the first six pictures, the classes are a b a b b b. Number 3 is one of b that becomes white."""
+    model = {"_target_": "tests.tasks.test_density.OfClass", "conditions": "label"}
+    task = Density(model=model, monitor="val/bits_per_dim", mode="min", classified=6)
+    task.build(SPEC, None)
+    task.judge = White()
+    label, index = torch.tensor([0, 1, 0, 1, 1, 1, 1, 1]), torch.arange(8)
+    batches = [PictureBatch(pictures(4), label[part], index=index[part]) for part in (slice(4), slice(4, 8))]
+    assert figures(task, monkeypatch, *batches)["class_accuracy"] == pytest.approx(5 / 6)
 
 
 # drawing
@@ -220,5 +252,6 @@ def test_a_run_resumed_within_an_epoch_gives_the_weights_of_an_uninterrupted_one
 
 @pytest.mark.slow
 def test_two_ranks_make_the_steps_of_one(program_env, tmp_path):
-    found = same_on_two_ranks([*TINY, *GRADIENT, "callbacks=none"], tmp_path, program_env, rtol=1e-4)
-    assert set(found) == {"test/bits_per_dim", "test/nats"}
+    words = [*TINY, *GRADIENT, "callbacks=none", "model.condition=label"]
+    found = same_on_two_ranks(words, tmp_path, program_env, rtol=1e-4)
+    assert set(found) == {"test/bits_per_dim", "test/nats", "test/class_accuracy"}

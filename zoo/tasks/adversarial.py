@@ -105,8 +105,7 @@ class Adversarial(AdversarialPredictions, Task):
 
     def _let_judge_learn(self) -> None:
         assert self.judge is not None
-        if not self.judge.trained:
-            self.judge.learn(self.trainer.datamodule, self.hparams["classifier_steps"])  # type: ignore[attr-defined]
+        self.judge.learn(self.trainer.datamodule, self.hparams["classifier_steps"])  # type: ignore[attr-defined]
 
     def training_step(self, batch: PictureBatch, batch_idx: int) -> dict[str, Tensor]:
         critic, generator = cast(list[Any], self.optimizers())

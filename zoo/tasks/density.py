@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Unpack
 
 import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from zoo.arguments import Natural, Positive
+from zoo.arguments import Count, Natural, Positive
 from zoo.data.pictures.batch import PictureBatch
 from zoo.metrics import Bits
-from zoo.metrics.ratios import Mean
+from zoo.metrics.ratios import Mean, Share
 from zoo.predicting.density import DensityPredictions, surprisal
+from zoo.tasks.judge import Judge
 from zoo.tasks.picture_baselines import logistic_regression
 from zoo.tasks.task import Task, TaskArguments
 
@@ -28,9 +30,12 @@ class Density(DensityPredictions, Task):
 
     `nats` are those of a picture, and `bits_per_dim` those of a value. Where grey pictures became black and white, the
     name says how: `nats_fixed` or `nats_redrawn`. Where the distribution is known, a test also gives its entropy.
+
+    A network that depends on the class of a picture also draws pictures in a test. A classifier learns in the same run,
+    and `class_accuracy` is the share of pictures that it takes for the class that they were to show.
     """
 
-    headline = ("bits_per_dim", "nats", "nats_fixed", "nats_redrawn")
+    headline = ("bits_per_dim", "nats", "nats_fixed", "nats_redrawn", "class_accuracy")
     monitors: ClassVar[Mapping[str, str]] = {"bits_per_dim": "min"}
     on_bar = headline
 
@@ -41,6 +46,8 @@ class Density(DensityPredictions, Task):
         temperature: Positive = 1.0,
         every_n_minutes: Positive = 2.0,
         baselines: bool = True,
+        classified: Natural = 1000,
+        classifier_steps: Count = 600,
         **rest: Unpack[TaskArguments],
     ) -> None:
         """
@@ -50,12 +57,21 @@ class Density(DensityPredictions, Task):
             every_n_minutes: time between two drawings after a validation.
             baselines: a test also gives the entropy of the distribution, if it is known, and the likelihood of a
                 logistic regression on the earlier pixels.
+            classified: the pictures that a test draws for the classifier, of the classes of the first test pictures.
+            classifier_steps: steps of the classifier.
             rest: the arguments of every task.
         """
         super().__init__(**rest)
         self.samples, self.temperature, self.every_n_minutes = samples, temperature, every_n_minutes
+        self.classified, self.classifier_steps = classified, classifier_steps
+        self.judge: Judge | None = None
         self._drawn_at = float("-inf")
         self._first: PictureBatch | None = None
+
+    def build(self, spec: Any, encoder: Any) -> None:
+        super().build(spec, encoder)
+        if self.network.conditions == "label" and self.classified:
+            self.test_metrics["class_accuracy"] = Share()
 
     @property
     def nats_name(self) -> str:
@@ -79,6 +95,8 @@ class Density(DensityPredictions, Task):
         self.record(stage, self.nats_name, nats)
         if self._first is None:
             self._first = batch.first(max(1, self.samples))
+        if "class_accuracy" in self.metrics_of(stage):
+            self._classify(batch, stage)
 
     @staticmethod
     def _nats(scores: Tensor, batch: PictureBatch) -> Tensor:
@@ -106,6 +124,28 @@ class Density(DensityPredictions, Task):
         return True
 
     # test
+
+    def on_test_start(self) -> None:
+        super().on_test_start()
+        if "class_accuracy" in self.test_metrics:
+            with torch.inference_mode(False):  # its weights will be trained
+                self.judge = Judge(self.spec).to(self.device)
+            self.judge.learn(self.trainer.datamodule, self.classifier_steps)  # type: ignore[attr-defined]
+
+    def _classify(self, batch: PictureBatch, stage: str) -> None:
+        """Draw pictures of the classes of a batch, as far as these are among the first, and classify them."""
+        assert self.judge is not None and batch.label is not None
+        first = batch.index < self.classified
+        if first.any():
+            label = batch.label[first]
+            blank = replace(self.blank(label.tolist(), None, len(label)), index=batch.index[first])
+            assert blank.known is not None
+            drawn = self.draw(blank, blank.known)
+            self.record(stage, "class_accuracy", self.judge(drawn).argmax(1) == label)
+
+    def facts(self) -> dict[str, Any]:
+        """The classifier of what was drawn."""
+        return super().facts() | ({} if self.judge is None else {"classifier": self.judge.name})
 
     def baselines(self, data: Any) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}

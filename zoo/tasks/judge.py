@@ -76,7 +76,10 @@ class Judge(nn.Module):
         return self.classes(self._hidden(image))
 
     def learn(self, data: Any, steps: int) -> None:
-        """Learn from the training pictures in so many steps, always from the same start and in the same order."""
+        """Learn from the training pictures in so many steps, unless it has learned already. It always learns from the
+        same start and in the same order."""
+        if self.trained:
+            return
         log.info("a classifier learns from %s pictures, to judge generated ones", f"{data.sizes['train']:,}")
         part, collate = data.part("train"), data.encoder.collate
         device = self.accuracy.device
