@@ -156,7 +156,7 @@ class White:
 
 
 def test_pictures_of_a_class_are_counted_by_the_classifier(monkeypatch):
-    """Of the first six pictures, the classes are a b a b b b. Number 3 is one of b that becomes white."""
+    """Six pictures of the classes a b a b b b. Number 3 is one of b that becomes white."""
     model = {"_target_": "tests.tasks.test_density.OfClass", "conditions": "label"}
     task = Density(model=model, monitor="val/bits_per_dim", mode="min", classified=6)
     task.build(SPEC, None)
