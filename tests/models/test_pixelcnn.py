@@ -8,6 +8,7 @@ from torch import nn
 
 from tests.models.equations import DOUBLE
 from zoo.data.pictures.batch import PictureBatch, PictureSpec
+from zoo.errors import ConfigError
 from zoo.layers.masked import MaskedConvolution, groups
 from zoo.models.gated_pixelcnn import GatedPixelCNN
 from zoo.models.pixel_lstm import PixelLSTM
@@ -218,9 +219,9 @@ def test_the_lstm_reads_values_one_by_one():
 
 def test_sizes_that_do_not_fit_are_refused():
     for cls, options, message in [
-        (PixelCNN, {"hidden_dim": 8}, "hidden_dim=8: pictures of 3 colours need a multiple of 3"),
+        (PixelCNN, {"hidden_dim": 8, "head_dim": 7}, "need multiples of 3, such as hidden_dim=9 head_dim=9"),
         (GatedPixelCNN, {"hidden_dim": 6, "head_dim": 6, "kernel_size": 4}, "kernel_size=4: a kernel needs a centre"),
         (GatedPixelCNN, {"hidden_dim": 6, "head_dim": 6, "condition": "label"}, "condition=label: these pictures"),
     ]:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((ValueError, ConfigError), match=message):
             cls(COLOURED, **options)

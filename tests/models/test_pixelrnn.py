@@ -8,6 +8,7 @@ import torch
 from tests.models.equations import DOUBLE, EXACT, sigmoid
 from tests.models.test_pixelcnn import DIGITS, built, earlier, field, gradient
 from zoo.data.pictures.batch import PictureBatch, PictureSpec
+from zoo.errors import ConfigError
 from zoo.layers.loops.diagonal import LineLoop, Lines, by_lines
 from zoo.models.pixelrnn import DiagonalBiLSTM, PixelRNN, RowLSTM
 
@@ -156,7 +157,7 @@ def test_pixel_by_pixel_is_the_whole(lstm, spec):
 
 
 def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="head_dim=32: pictures of 3 colours need a multiple of 3"):
+    with pytest.raises(ValueError, match="head_dim=32: pictures of 3 colours need multiples of 3, such as head_dim=33"):
         PixelRNN(COLOURED, hidden_dim=6)
-    with pytest.raises(ValueError, match="first_kernel=4: a kernel needs a centre"):
+    with pytest.raises(ConfigError, match="first_kernel=4: a kernel needs a centre"):
         PixelRNN(TALL, first_kernel=4)

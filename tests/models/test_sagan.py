@@ -239,12 +239,16 @@ def test_pictures_of_unequal_sides():
 @pytest.mark.parametrize(
     ("side", "options", "words"),
     [
-        (13, {}, "data.picture.size: sides of 13 x 13 pictures"),
-        (1, {}, "use even sides of 6 or more, such as 12, 16, 28 or 32"),
-        (4, {}, "data.picture.size"),
+        (13, {}, "the sides of 13 x 13 pictures cannot be halved"),
+        (1, {}, "choose even sides of 6 or more, such as 12, 16, 28 or 32"),
+        (4, {}, "the sides of 4 x 4"),
         (12, {"attention_size": 16}, "maps with 6 or 3 rows"),
         (14, {"attention_size": 14}, "maps with 7 rows"),
-        (12, {"attention_size": 6, "generator_dim": 12}, "multiple of 8"),
+        (
+            12,
+            {"attention_size": 6, "generator_dim": 12},
+            "generator_dim=12: .*a multiple of 8, such as 16",
+        ),
     ],
 )
 def test_what_cannot_be_built_is_refused(side, options, words):

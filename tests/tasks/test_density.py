@@ -235,7 +235,7 @@ def test_the_influence_of_pixels_is_that_of_the_network():
 
 def test_what_the_network_depends_on_has_to_be_given():
     task = predictions(Above(SPEC, conditions="label"))
-    with pytest.raises(ConfigError, match="draws a picture of a given label, and none was given: use --class NAME"):
+    with pytest.raises(ConfigError, match="reads the class of a picture, and none was given: use --class NAME"):
         task.predictions(PictureBatch(pictures(1)), ["a"])
 
 

@@ -29,7 +29,7 @@ BITS = np.linspace(0, 3, 12, dtype=np.float32).reshape(4, 3)
 COMPLETED = PicturePrediction("a.png", GREY, kept=2, bits=BITS)
 
 
-def prepared(view, *words, conditions=None, condition="label"):
+def prepared(view, *words, conditions=None, condition="label", attends=("generator",)):
     """A view with the options of a command line."""
     parser = ArgumentParser()
     parser.add_argument("words", nargs="*", default=[])
@@ -39,7 +39,7 @@ def prepared(view, *words, conditions=None, condition="label"):
     classes = ("0", "7") if "label" in (conditions, condition) and not isinstance(view, DensityView) else ()
     classes = ("0", "7") if conditions == "label" else classes
     task = SimpleNamespace(
-        network=SimpleNamespace(conditions=conditions, condition=condition, attends={}),
+        network=SimpleNamespace(conditions=conditions, condition=condition, attends=attends),
         classes_to_draw=classes,
         spec=SimpleNamespace(height=4, width=4, classes=("0", "7")),
         seed=1,
@@ -124,7 +124,10 @@ def test_the_options_of_density_reach_the_task():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--sample", "0"], "--sample=0: expected a whole number from 1 on"),
+        (["--sample", "0"], "--sample=0: expected a whole number from 1 to 10000"),
+        (["--sample", "20000"], "--sample=20000: expected a whole number from 1 to 10000"),
+        (["--sample", "1", "--seed", "-1"], "--seed=-1: expected a whole number from 0 on"),
+        (["--sample", "1", "--out", "a.txt"], "--out a.txt: expected the name of a file that ends in .png"),
         (["--sample", "2", "--complete", "0.5"], "--sample draws whole pictures; leave out --complete"),
         (["a.png", "--sample", "2"], "--sample draws whole pictures; leave out the names of pictures"),
         (["--class", "7"], "--class: this network is not asked for a class"),
@@ -141,6 +144,8 @@ def test_an_unknown_class_is_refused_with_the_nearest():
         prepared(DensityView(), "--sample", "1", "--class", "8", conditions="label")
     with pytest.raises(UnusableInput, match="--factors 1,x: expected slant,height"):
         prepared(DensityView(), "--factors", "1,x", conditions="factors")
+    with pytest.raises(UnusableInput, match="--factors 1,nan: expected finite numbers"):
+        prepared(DensityView(), "--factors", "1,nan", conditions="factors")
 
 
 def test_the_form_of_the_explorer_asks_for_what_the_network_needs():
@@ -175,6 +180,8 @@ def test_a_place_is_framed_and_its_attention_is_light():
     assert map_.weights.shape == (4, 4) and map_.rows[3] == map_.columns[3] == "2, 2"
     with pytest.raises(ConfigError, match="--places 9,1: expected ROW,COLUMN from 1,1 to 4,4"):
         prepared(AdversarialView(), "--places", "9,1")
+    with pytest.raises(ConfigError, match="--places: this network has no attention; leave it out"):
+        prepared(AdversarialView(), "--places", "1,1", attends=())
 
 
 def test_included_networks_answer_on_the_command_line(tmp_path, capsys):

@@ -143,14 +143,8 @@ def down(x: Tensor) -> Tensor:
 
 
 def divides(colours: int, **widths: int) -> None:
-    """Raise ValueError for a width that cannot be divided into a group for each colour."""
-    for name, width in widths.items():
-        if width % colours:
-            raise ValueError(f"{name}={width}: pictures of {colours} colours need a multiple of {colours}")
-
-
-def odd(**kernels: int) -> None:
-    """Raise ValueError for a kernel without a centre."""
-    for name, kernel in kernels.items():
-        if kernel % 2 == 0:
-            raise ValueError(f"{name}={kernel}: a kernel needs a centre; use an odd number, such as {kernel + 1}")
+    """Raise ValueError if a width cannot be divided into a group for each colour."""
+    if wrong := {name: width for name, width in widths.items() if width % colours}:
+        found = ", ".join(f"{name}={width}" for name, width in wrong.items())
+        better = " ".join(f"{name}={width + -width % colours}" for name, width in wrong.items())
+        raise ValueError(f"{found}: pictures of {colours} colours need multiples of {colours}, such as {better}")

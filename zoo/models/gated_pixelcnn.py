@@ -26,10 +26,10 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from zoo.arguments import Count
+from zoo.arguments import Count, Odd
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
 from zoo.layers.gate import gate, plain
-from zoo.layers.masked import Inputs, MaskedConvolution, RowsAbove, divides, level_scores, odd
+from zoo.layers.masked import Inputs, MaskedConvolution, RowsAbove, divides, level_scores
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 
@@ -79,15 +79,14 @@ class GatedPixelCNN(DensityNetwork):
         *,
         hidden_dim: Count = 64,
         num_layers: Count = 10,
-        kernel_size: Count = 3,
-        first_kernel: Count = 7,
+        kernel_size: Odd = 3,
+        first_kernel: Odd = 7,
         head_dim: Count = 64,
         condition: Literal["none", "label", "factors"] = "none",
     ) -> None:
         super().__init__()
         self.levels, self.colours = spec.levels, spec.channels
         divides(self.colours, hidden_dim=hidden_dim, head_dim=head_dim)
-        odd(kernel_size=kernel_size, first_kernel=first_kernel)
         sizes = [(self.colours, first_kernel), *[(hidden_dim, kernel_size)] * (num_layers - 1)]
         self.layers: Sequence[Layer] = nn.ModuleList(  # type: ignore[assignment]
             Layer(inputs, hidden_dim, kernel, self.colours, first=not number)

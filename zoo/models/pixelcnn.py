@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable
 
 from torch import Tensor, nn
 
-from zoo.arguments import Count
+from zoo.arguments import Count, Odd
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
-from zoo.layers.masked import Inputs, MaskedConvolution, divides, level_scores, odd
+from zoo.layers.masked import Inputs, MaskedConvolution, divides, level_scores
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 
@@ -57,14 +57,13 @@ class PixelCNN(DensityNetwork):
         *,
         hidden_dim: Count = 128,
         num_layers: Count = 15,
-        kernel_size: Count = 3,
-        first_kernel: Count = 7,
+        kernel_size: Odd = 3,
+        first_kernel: Odd = 7,
         head_dim: Count = 1024,
     ) -> None:
         super().__init__()
         self.levels, self.colours = spec.levels, spec.channels
         divides(self.colours, hidden_dim=hidden_dim, head_dim=head_dim)
-        odd(kernel_size=kernel_size, first_kernel=first_kernel)
         colours = self.colours
         self.first = MaskedConvolution(colours, 2 * hidden_dim, first_kernel, first=True, colours=colours)
         self.blocks: Iterable[Block] = nn.ModuleList(  # type: ignore[assignment]

@@ -32,10 +32,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from zoo.arguments import Count
+from zoo.arguments import Count, Odd
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, by_level, scaled
 from zoo.layers.loops.diagonal import Lines, cell, line_lstm
-from zoo.layers.masked import Inputs, MaskedConvolution, divides, level_scores, odd
+from zoo.layers.masked import Inputs, MaskedConvolution, divides, level_scores
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, without_autocast
@@ -174,13 +174,12 @@ class PixelRNN(DensityNetwork):
         lstm: Literal["row", "diagonal"] = "diagonal",
         hidden_dim: Count = 16,
         num_layers: Count = 7,
-        first_kernel: Count = 7,
+        first_kernel: Odd = 7,
         head_dim: Count = 32,
     ) -> None:
         super().__init__()
         self.levels, self.colours, self.lstm = spec.levels, spec.channels, lstm
         divides(self.colours, hidden_dim=hidden_dim, head_dim=head_dim)
-        odd(first_kernel=first_kernel)
         colours, rows = self.colours, lstm == "row"
         self.first = MaskedConvolution(colours, 2 * hidden_dim, first_kernel, first=True, colours=colours)
         self.layers: Iterable[LineLSTM] = nn.ModuleList(  # type: ignore[assignment]

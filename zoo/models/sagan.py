@@ -169,6 +169,9 @@ class SAGAN(Network):
         self.levels, self.noise_dim, self.condition = spec.levels, noise_dim, condition
         halvings = halvings_of(spec.height, spec.width)
         sides = [spec.height >> number for number in range(1, min(2, halvings) + 1)]
+        for name, width in {"generator_dim": generator_dim, "discriminator_dim": discriminator_dim}.items():
+            if attention != "none" and width % 8:
+                raise ValueError(f"{name}={width}: attention needs a multiple of 8, such as {width + -width % 8}")
         if attention == "none":
             self.attends = {}  # type: ignore[misc]
         elif attention_size not in sides:
@@ -225,7 +228,7 @@ def halvings_of(height: int, width: int) -> int:
         number += 1
     if not number:
         raise ValueError(
-            f"data.picture.size: sides of {height} x {width} pictures cannot be halved to 3 or more; use even sides"
-            " of 6 or more, such as 12, 16, 28 or 32"
+            f"the sides of {height} x {width} pictures cannot be halved to 3 or more; choose even sides of 6 or more,"
+            " such as 12, 16, 28 or 32"
         )
     return number

@@ -115,8 +115,7 @@ class AdversarialPredictions(Predicting):
         """Raise ConfigError for a batch without classes if the network depends on them."""
         if self.network.condition == "label" and batch.label is None:
             raise ConfigError(
-                "this network makes a picture of a given class, and none was given: use --class NAME, or "
-                "Canvas(label=NAME)"
+                "this network reads the class of a picture, and none was given: use --class NAME, or Canvas(label=NAME)"
             )
 
 

@@ -167,7 +167,9 @@ class DensityPredictions(Predicting):
         needed = self.network.conditions
         if needed is not None and getattr(batch, needed) is None:
             raise ConfigError(
-                f"this network draws a picture of a given {needed}, and none was given: use "
+                "this network reads the "
+                + ("class" if needed == "label" else "factors")
+                + " of a picture, and none was given: use "
                 + ("--class NAME, or Canvas(label=NAME)" if needed == "label" else "--factors, or Canvas(factors=...)")
             )
 

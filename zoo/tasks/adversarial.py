@@ -13,6 +13,7 @@ from torchmetrics import Metric
 
 from zoo.arguments import Count, Natural, Positive
 from zoo.data.pictures.batch import PictureBatch, scaled, to_levels
+from zoo.errors import DataError
 from zoo.metrics.pictures import FrechetDistance, KernelDistance, Manifold
 from zoo.metrics.ratios import Share
 from zoo.predicting.adversarial import AdversarialPredictions
@@ -105,7 +106,11 @@ class Adversarial(AdversarialPredictions, Task):
 
     def _let_judge_learn(self) -> None:
         assert self.judge is not None
-        self.judge.learn(self.trainer.datamodule, self.hparams["classifier_steps"])  # type: ignore[attr-defined]
+        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        for split in STAGES:
+            if data.sizes.get(split, 2) < 2:
+                raise DataError(f"the {split} split has 1 picture; fd and kid compare 2 or more: add pictures")
+        self.judge.learn(data, self.hparams["classifier_steps"])
 
     def training_step(self, batch: PictureBatch, batch_idx: int) -> dict[str, Tensor]:
         critic, generator = cast(list[Any], self.optimizers())

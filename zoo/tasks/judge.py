@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from zoo.data.pictures.batch import PictureBatch, PictureSpec, scaled
+from zoo.data.rows import some
 
 BATCH, RATE = 128, 2e-3
 WIDTH = 128  # Features of a picture
@@ -80,7 +81,7 @@ class Judge(nn.Module):
         same start and in the same order."""
         if self.trained:
             return
-        log.info("a classifier learns from %s pictures, to judge generated ones", f"{data.sizes['train']:,}")
+        log.info("a classifier learns from %s, to judge generated ones", some(data.sizes["train"], "picture"))
         part, collate = data.part("train"), data.encoder.collate
         device = self.accuracy.device
         with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():

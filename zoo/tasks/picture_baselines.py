@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from zoo.data.pictures.batch import PictureSpec
+from zoo.data.rows import some
 
 MOST_WEIGHTS = 4_000_000  # T * T * L: larger pictures have no such baseline
 STEPS, PATIENCE, BATCH, RATE = 2000, 2, 256, 1e-2
@@ -42,14 +43,14 @@ def logistic_regression(data: Any, spec: PictureSpec) -> float | None:
     if spec.dimensions**2 * spec.levels > MOST_WEIGHTS:
         log.info("baselines: pictures of %d values are too large for a logistic regression", spec.dimensions)
         return None
-    log.info("baselines: a logistic regression learns from %s pictures", f"{data.sizes['train']:,}")
+    log.info("baselines: a logistic regression learns from %s", some(data.sizes["train"], "picture"))
     train, val, test = (pixels(data, split) for split in ("train", "val", "test"))
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(1)
         model = EarlierPixels(spec.dimensions, spec.levels)
         optimizer = torch.optim.Adam(model.parameters(), RATE)
         best, state, waited = nats(model, val), dict(model.state_dict()), 0
-        for _ in range(-(-STEPS * BATCH // len(train))):
+        for _ in range(-(-STEPS // -(-len(train) // BATCH))):
             for batch in train[torch.randperm(len(train))].split(BATCH):
                 loss = F.cross_entropy(model(batch), batch.long())
                 optimizer.zero_grad()

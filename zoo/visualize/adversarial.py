@@ -45,6 +45,8 @@ class AdversarialView(PicturesView):
 
     def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
+        if options.places is not None and not predictor.task.network.attends:
+            raise ConfigError("--places: this network has no attention; leave it out")
         if options.places is not None:
             self.chosen = [self._place(one, predictor.task.spec) for one in options.places.split()]
 

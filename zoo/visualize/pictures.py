@@ -5,14 +5,22 @@ from __future__ import annotations
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import numpy as np
+from annotated_types import Ge, Le
+
+from zoo.arguments import Natural
 from zoo.data.captions.files import SUFFIXES
 from zoo.data.pictures.encoding import Canvas
 from zoo.errors import ConfigError, UnusableInput, did_you_mean
+from zoo.files import make_folder
+from zoo.values import hold
 from zoo.visualize.files import FileView
 from zoo.visualize.tiles import png, sheet
 from zoo.visualize.view import Field
+
+Samples = Annotated[int, Ge(1), Le(10_000)]
 
 
 class PicturesView(FileView):
@@ -41,15 +49,19 @@ class PicturesView(FileView):
 
     def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
+        hold("--seed", options.seed, Natural)
         predictor.task.seed = options.seed
+        if options.out is not None:
+            if options.out.suffix.lower() != ".png":
+                raise ConfigError(f"--out {options.out}: expected the name of a file that ends in .png")
+            make_folder("--out", options.out)
         self.classes = predictor.task.classes_to_draw
         if options.label is not None and not self.classes:
             raise ConfigError("--class: this network is not asked for a class; train one with model.condition=label")
         if options.label is not None and options.label not in self.classes:
             raise ConfigError(f"--class {options.label}: unknown class; {did_you_mean(options.label, self.classes)}")
         if options.sample is not None:
-            if options.sample < 1:
-                raise ConfigError(f"--sample={options.sample}: expected a whole number from 1 on")
+            hold("--sample", options.sample, Samples)
             beside = [f"--{name}" for name in self.alone if getattr(options, name) is not None]
             beside += ["the names of pictures"] * bool(options.words or options.file)
             if beside:
@@ -84,6 +96,9 @@ class PicturesView(FileView):
 def numbers(key: str, given: str, expected: str) -> tuple[float, ...]:
     """Numbers with commas between. Raises UnusableInput for anything else."""
     try:
-        return tuple(float(one) for one in given.split(","))
+        found = tuple(float(one) for one in given.split(","))
     except ValueError as error:
         raise UnusableInput(f"{key} {given}: expected {expected}") from error
+    if not np.isfinite(np.array(found, np.float32)).all():
+        raise UnusableInput(f"{key} {given}: expected finite numbers")
+    return found

@@ -172,7 +172,7 @@ def spoil(folder, name, change):
         (
             "train-labels-idx1-ubyte.gz",
             lambda raw: raw[:-1] + b"\x0b",
-            "picture 30: found the class 11, expected 0 to 9",
+            "picture 30: its label is 11, expected 0 to 9",
         ),
     ],
 )

@@ -120,7 +120,7 @@ def test_inputs_are_read_as_the_training_pictures():
         ({"bits": 3}, "data.bits=3: expected 1, 2, 5 or 8"),
         ({"size": 4}, "data.size=4: expected a whole number from 8 on"),
         ({"characters": "AA"}, "data.characters=AA: expected each character once"),
-        ({"characters": "A?"}, "data.characters=A.: expected some of 0123456789"),
+        ({"characters": "A?"}, "data.characters=A.: '.' cannot be drawn; expected some of 0123456789"),
         ({"channels": 2}, "data.channels=2: expected 1 or 3"),
         ({"text": {"lower": True}}, "data.text.lower: unknown key"),
     ],

@@ -84,7 +84,7 @@ def test_grey_is_pillows(tmp_path):
     [
         (
             lambda at: picture(at / "cat" / "x.png", (6, 6)),
-            "x.png: another size: found 6 x 6 pixels in grey, expected 6 x 5",
+            "x.png: another size: found 6 x 6 pixels in grey, expected 6 x 5.*; data.picture.size=N scales all to one",
         ),
         (
             lambda at: picture(at / "cat" / "x.png", mode="RGB"),
@@ -119,6 +119,19 @@ def test_a_folder_without_pictures_is_refused(tmp_path):
         own(tmp_path).prepare_data()
     with pytest.raises(ConfigError, match=r"data.path is empty; expected: a folder of pictures"):
         prepared(own(""))
+
+
+def test_folders_of_splits_have_to_fit_together(tmp_path):
+    filled(tmp_path / "val", count=2)
+    with pytest.raises(DataError, match="found val/ and no train/; add it, or rename the folders if they are classes"):
+        own(tmp_path).prepare_data()
+    filled(tmp_path / "train", count=4)
+    (tmp_path / "test").mkdir()
+    with pytest.raises(DataError, match="test: no picture in it; add some, or remove the folder"):
+        own(tmp_path).prepare_data()
+    picture(tmp_path / "test" / "1.png")
+    with pytest.raises(DataError, match="test: found pictures without classes, expected folders of classes as in tra"):
+        own(tmp_path).prepare_data()
 
 
 def test_a_class_that_training_lacks_is_refused(tmp_path):

@@ -126,7 +126,7 @@ class PictureCorpus(Corpus, PictureData):
             try:
                 found = getattr(datasets, self.library)(str(folder), train=train, download=True)
             except Exception as error:  # errors of the network and the disk have many classes
-                reason = (str(error).splitlines() or [type(error).__name__])[0]
+                reason = " ".join(str(error).split()) or type(error).__name__
                 raise DataError(
                     f"data.source=torchvision: {self.library} cannot be downloaded ({reason}); go online, or use "
                     f"data.source=sample or data.source=PATH of {self.layout}"
@@ -160,6 +160,8 @@ class PictureCorpus(Corpus, PictureData):
             own = split in once
             arrays = once[split if own else "train"]()
             count = len(arrays.pixels)
+            if not count:
+                raise DataError(f"{arrays.place}: no picture in it; copy the files again")
             last = count if "val" in once or split == "test" else count - self.validation
             if last <= 0:
                 raise DataError(
@@ -179,7 +181,7 @@ class PictureCorpus(Corpus, PictureData):
             raise DataError(f"{place}: found {found} values, expected {self.side} x {self.side} x {self.channels}")
         label = None if arrays.labels is None else int(arrays.labels[number])
         if label is not None and not 0 <= label < len(self.classes):
-            raise DataError(f"{place}: found the class {label}, expected 0 to {len(self.classes) - 1}")
+            raise DataError(f"{place}: its label is {label}, expected 0 to {len(self.classes) - 1}")
         return Picture(f"{split} {number + 1}", pixels, None if label is None else self.classes[label], place)
 
 

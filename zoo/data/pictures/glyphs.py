@@ -15,6 +15,7 @@ from zoo.data.pictures.samples import glyphs
 from zoo.data.pictures.samples.glyphs import CHARACTERS, FACTORS, Glyph
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, sample_source
+from zoo.errors import ConfigError
 from zoo.values import hold, refusal
 
 Characters = Annotated[str, Field(pattern=r"^\S+$", description="letters and digits")]
@@ -37,7 +38,7 @@ class Glyphs(PictureData):
         self,
         *,
         size: int = 12,
-        characters: str = CHARACTERS,
+        characters: str | int = CHARACTERS,
         channels: Literal[1, 3] = 1,
         sample: Mapping[str, Any] | SampleOptions | None = None,
         **rest: Unpack[GlyphArguments],
@@ -45,7 +46,7 @@ class Glyphs(PictureData):
         """
         Args:
             size: pixels per side.
-            characters: the classes, each a letter or a digit.
+            characters: the classes, each a letter or a digit. A configuration reads digits alone as a number.
             channels: 1 for white on black, 3 for inks on papers.
             sample: the numbers of pictures.
             rest: the arguments of `PictureData`.
@@ -55,7 +56,9 @@ class Glyphs(PictureData):
         hold("data.characters", characters, Characters)
         hold("data.channels", channels, Literal[1, 3])
         if unknown := [one for one in characters if one not in CHARACTERS]:
-            raise refusal("data.characters", characters, f"some of {CHARACTERS}, without {unknown[0]!r}")
+            raise ConfigError(
+                f"data.characters={characters}: {unknown[0]!r} cannot be drawn; expected some of {CHARACTERS}"
+            )
         if len(set(characters)) < len(characters):
             raise refusal("data.characters", characters, "each character once")
         super().__init__(**rest)

@@ -144,7 +144,8 @@ class PictureData(TableData):
         if self.binarised:
             found.append(f"black and white drawn from grey, {self.binarised}")
         if classes := about["classes"]:
-            found.append(f"{len(classes)} classes: {', '.join(classes[:20])}{', ...' * (len(classes) > 20)}")
+            names = ", ".join(classes[:20]) + ", ..." * (len(classes) > 20)
+            found.append(f"{len(classes)} {'class' if len(classes) == 1 else 'classes'}: {names}")
         if (entropy := self.entropy()) is not None:
             found.append(f"entropy {entropy:.4f} nats a picture")
         return found

@@ -10,7 +10,7 @@ from zoo.data.captions.files import SUFFIXES
 from zoo.data.corpus import OwnFiles
 from zoo.data.pictures.module import PictureArguments, PictureData
 from zoo.data.pictures.options import ShapeOptions
-from zoo.data.pictures.reading import Picture, Shape, read
+from zoo.data.pictures.reading import OTHER_SIZE, Picture, Shape, read
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import SPLITS, Source, identity, path_source, split_of
 from zoo.errors import DataError
@@ -48,10 +48,14 @@ class OwnPictures(OwnFiles, PictureData):
         if not path.is_dir():
             return None
         named = {split_of(folder.name): folder for folder in visible(path) if folder.is_dir()}
-        folders = {split: named[split] for split in SPLITS if split in named} if "train" in named else {"train": path}
-        files = {split: self._files(folder) for split, folder in folders.items()}
-        if not files["train"]:
+        folders = {split: named[split] for split in SPLITS if split in named}
+        if folders and "train" not in folders:
+            found = " and ".join(f"{folder.name}/" for folder in folders.values())
+            raise DataError(f"{path}: found {found} and no train/; add it, or rename the folders if they are classes")
+        files = {split: self._files(folder) for split, folder in (folders or {"train": path}).items()}
+        if not folders and not files["train"]:
             return None
+        self._alike(folders, files)
         shape: list[Shape] = []  # of the first picture, which all others must have
 
         def rows(split: str, bad: BadRows) -> Iterator[Picture]:
@@ -59,13 +63,28 @@ class OwnPictures(OwnFiles, PictureData):
                 try:
                     pixels = read(one.path, self.shape_options, shape[0] if shape else None)
                 except UnusablePicture as error:
-                    bad(error.place, error.problem, error.detail)
+                    scale = "; data.picture.size=N scales all to one" if error.problem == OTHER_SIZE else ""
+                    bad(error.place, error.problem, error.detail + scale)
                     continue
                 shape[:] = shape or [Shape(*pixels.shape)]
                 yield Picture(one.path.name, pixels, one.label, str(one.path))
 
         stamps = {split: [[*identity(one.path), one.label] for one in some] for split, some in files.items()}
         return path_source(path, "pictures", {split: partial(rows, split) for split in files}, files=stamps)
+
+    @staticmethod
+    def _alike(folders: Mapping[str, Path], files: Mapping[str, Sequence[File]]) -> None:
+        """Raise DataError for the folder of a split without pictures, or with classes where `train` has none, or the
+        reverse."""
+        for split, folder in folders.items():
+            if not files[split]:
+                raise DataError(f"{folder}: no picture in it; add some, or remove the folder")
+            found, expected = (
+                "folders of classes" if files[one][0].label is not None else "pictures without classes"
+                for one in (split, "train")
+            )
+            if found != expected:
+                raise DataError(f"{folder}: found {found}, expected {expected} as in {folders['train'].name}/")
 
     @staticmethod
     def _files(folder: Path) -> Sequence[File]:

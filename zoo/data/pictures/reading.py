@@ -15,6 +15,7 @@ from zoo.data.pictures.options import ShapeOptions
 GREY = ("1", "L", "LA", "I", "F")  # Pillow's modes without colours; those of 16 bits begin with I
 LUMINANCE = (19595, 38470, 7471)  # Weights of red, green and blue in 65536, those of Pillow
 COLOURS = {1: "grey", 3: "colours"}
+OTHER_SIZE = "another size"
 
 
 class Picture(NamedTuple):
@@ -56,7 +57,7 @@ def read(picture: Any, options: ShapeOptions, expected: Shape | None = None) -> 
         detail = f"found {found.height} x {found.width} pixels, expected 2 x 2 or more"
         raise UnusablePicture("too small a picture", detail, place_of(picture))
     if expected is not None and found != expected:
-        raise UnusablePicture("another size", f"found {found}, expected {expected}", place_of(picture))
+        raise UnusablePicture(OTHER_SIZE, f"found {found}, expected {expected}", place_of(picture))
     return values
 
 
