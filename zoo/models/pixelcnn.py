@@ -46,7 +46,7 @@ class Block(nn.Module):
 class PixelCNN(DensityNetwork):
     """Masked convolutions with residual connections.
 
-    Raises ValueError for a width that the number of colours does not divide, and for a kernel without a centre.
+    Raises ValueError for a width that the number of colours does not divide.
     """
 
     tasks = ("density",)

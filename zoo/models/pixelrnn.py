@@ -162,7 +162,7 @@ class PixelRNN(DensityNetwork):
     """LSTMs over the rows or the diagonals of a picture, with residual connections.
 
     `lstm`: `row` | `diagonal`, which sees every pixel before. Raises ValueError for a width that the number of colours
-    does not divide, and for a kernel without a centre.
+    does not divide.
     """
 
     tasks = ("density",)
