@@ -130,6 +130,8 @@ TABS = {
     "Summarization: pointer_generator": "Zyzzyva opens library in Quuxhaven on friday, plans by Blorptin.",
     "Summarization: t_dmca": "dunmere is built of granite, is known for brewing, was ruled by bishops.",
     "Dialogue": "you live in oslo.",
+    "Density": "sample 1",
+    "Adversarial": "7",
 }
 
 

@@ -151,13 +151,14 @@ def test_an_unknown_class_is_refused_with_the_nearest():
 def test_the_form_of_the_explorer_asks_for_what_the_network_needs():
     view = DensityView()
     prepared(view)
-    assert [field.label for field in view.form()] == ["number"] and view.entered(["5"]) == Canvas(number=5)
+    assert [field.label for field in view.form()] == ["number"] and view.entered(["5"]) == Canvas(number=4)
     prepared(view, conditions="label")
-    assert view.entered(["7", "2"]) == Canvas(label="7", number=2)
+    assert view.entered(["7", "2"]) == Canvas(label="7", number=1)
     prepared(view, conditions="factors")
-    assert view.entered(["0.5,2", "2"]) == Canvas(factors=(0.5, 2.0), number=2)
-    with pytest.raises(UnusableInput, match="number: found 'x', expected a whole number"):
-        view.entered(["0,1", "x"])
+    assert view.entered(["0.5,2", "2"]) == Canvas(factors=(0.5, 2.0), number=1)
+    for number in ("x", "0"):
+        with pytest.raises(UnusableInput, match=f"number: found '{number}', expected a whole number from 1 on"):
+            view.entered(["0,1", number])
 
 
 def test_a_place_is_framed_and_its_attention_is_light():

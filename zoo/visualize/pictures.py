@@ -81,12 +81,12 @@ class PicturesView(FileView):
 
     def entered(self, values: Sequence[str]) -> Canvas:
         given = dict(zip((field.label for field in self.form()), values, strict=True))
-        if not given["number"].isdecimal():
+        if not given["number"].isdecimal() or not int(given["number"]):
             raise UnusableInput(
-                f"number: found {given['number']!r}, expected a whole number; each draws another picture"
+                f"number: found {given['number']!r}, expected a whole number from 1 on; each draws another picture"
             )
         factors = numbers("factors", given["factors"], "numbers with commas between") if self.takes_factors else ()
-        return Canvas(None, given.get("class"), factors, int(given["number"]))
+        return Canvas(None, given.get("class"), factors, int(given["number"]) - 1)
 
     def files(self, predictions: Sequence[Any | None], options: Namespace) -> Mapping[Path, str | bytes]:
         real = [one.pixels for one in predictions if one is not None]
