@@ -1,8 +1,8 @@
 """The gate of two stacks of convolutions, tanh(value) * sigmoid(opening), with a backward pass derived by hand.
 
-van den Oord et al. 2016, https://arxiv.org/abs/1606.05328, equation 2 and figure 2. In plain operations on a CPU a gate
-takes half as long as its convolutions. Here value and opening are copied apart, because tanh and sigmoid are two to
-three times as fast on contiguous numbers, and only their results are stored.
+van den Oord et al. 2016, https://arxiv.org/abs/1606.05328, equation 2 and figure 2. In plain operations on a CPU, gates
+and padding took a quarter of a training step. Here value and opening are copied apart, because tanh and sigmoid are two
+to three times as fast on contiguous numbers, and only their results are stored.
 
 Notation: B pictures, D channels of the result, H rows, W columns, p and q further rows and columns of a convolution's
 output, which are ignored.
