@@ -18,6 +18,7 @@ from zoo.errors import ConfigError
 from zoo.models.network import DensityNetwork
 from zoo.models.output import Output
 from zoo.predicting.density import DensityPredictions
+from zoo.tasks import picture_baselines
 from zoo.tasks.density import Density
 from zoo.tasks.picture_baselines import logistic_regression
 
@@ -164,6 +165,15 @@ def test_pictures_of_a_class_are_counted_by_the_classifier(monkeypatch):
     label, index = torch.tensor([0, 1, 0, 1, 1, 1, 1, 1]), torch.arange(8)
     batches = [PictureBatch(pictures(4), label[part], index=index[part]) for part in (slice(4), slice(4, 8))]
     assert figures(task, monkeypatch, *batches)["class_accuracy"] == pytest.approx(5 / 6)
+
+
+def test_a_logistic_regression_of_few_pictures_ends(monkeypatch):
+    """Six pictures are one step an epoch. The validation is the training set, so that every epoch improves it."""
+    counted, nats = [], picture_baselines.nats
+    monkeypatch.setattr(picture_baselines, "STEPS", 30)
+    monkeypatch.setattr(picture_baselines, "nats", lambda *given: counted.append(len(given[1])) or nats(*given))
+    logistic_regression(Stored({"train": pictures(6), "val": pictures(6), "test": pictures(5)}), SPEC)
+    assert counted == [6] * 31 + [5]
 
 
 # drawing
