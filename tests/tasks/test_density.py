@@ -168,7 +168,7 @@ def test_pictures_of_a_class_are_counted_by_the_classifier(monkeypatch):
 
 
 def test_a_logistic_regression_of_few_pictures_ends(monkeypatch):
-    """Six pictures are one step an epoch. The validation is the training set, so that every epoch improves it."""
+    """Six pictures are one step per epoch. The validation is the training set, so that every epoch improves it."""
     counted, nats = [], picture_baselines.nats
     monkeypatch.setattr(picture_baselines, "STEPS", 30)
     monkeypatch.setattr(picture_baselines, "nats", lambda *given: counted.append(len(given[1])) or nats(*given))

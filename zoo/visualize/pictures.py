@@ -5,22 +5,19 @@ from __future__ import annotations
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
 
-from zoo.arguments import Natural
 from zoo.data.captions.files import SUFFIXES
 from zoo.data.pictures.encoding import Canvas
 from zoo.errors import ConfigError, UnusableInput, did_you_mean
 from zoo.files import make_folder
-from zoo.values import hold
 from zoo.visualize.files import FileView
 from zoo.visualize.tiles import png, sheet
 from zoo.visualize.view import Field
 
-Samples = Annotated[int, Ge(1), Le(10_000)]
+MOST = 10_000  # Pictures that are drawn at once
 
 
 class PicturesView(FileView):
@@ -49,7 +46,8 @@ class PicturesView(FileView):
 
     def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
-        hold("--seed", options.seed, Natural)
+        if options.seed < 0:
+            raise ConfigError(f"--seed={options.seed}: expected a whole number from 0 on")
         predictor.task.seed = options.seed
         if options.out is not None:
             if options.out.suffix.lower() != ".png":
@@ -61,7 +59,8 @@ class PicturesView(FileView):
         if options.label is not None and options.label not in self.classes:
             raise ConfigError(f"--class {options.label}: unknown class; {did_you_mean(options.label, self.classes)}")
         if options.sample is not None:
-            hold("--sample", options.sample, Samples)
+            if not 1 <= options.sample <= MOST:
+                raise ConfigError(f"--sample={options.sample}: expected a whole number from 1 to {MOST}")
             beside = [f"--{name}" for name in self.alone if getattr(options, name) is not None]
             beside += ["the names of pictures"] * bool(options.words or options.file)
             if beside:
