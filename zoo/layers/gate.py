@@ -2,7 +2,7 @@
 
 van den Oord et al. 2016, https://arxiv.org/abs/1606.05328, equation 2 and figure 2. In plain operations on a CPU, gates
 and padding took a quarter of a training step. Here value and opening are copied apart, because tanh and sigmoid are two
-to three times as fast on contiguous numbers, and only their results are stored.
+to four times as fast on contiguous numbers, and only their results are stored.
 
 Notation: B pictures, D channels of the result, H rows, W columns, p and q further rows and columns of a convolution's
 output, which are ignored.
