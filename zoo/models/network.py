@@ -199,6 +199,36 @@ class DensityNetwork(Network):
         """
 
 
+class SampleNetwork(Network):
+    """A network that gives the probability of a sound: each sample in turn, after all samples before it.
+
+    `forward` scores all samples at once. `start` and `step` score one sample after another from stored activations: the
+    same function, at the cost of one sample.
+    """
+
+    conditions: tuple[str, ...] = ()
+    """The fields of the batch that every sample depends on: `label`, `frames`, both or none."""
+    field: int | None = None
+    """The number of samples before each one that its scores depend on; None: all."""
+
+    @abstractmethod
+    def forward(self, batch: Any) -> Output:
+        """Scores (B, N, L) of the L levels of each sample, from the samples before it."""
+
+    @abstractmethod
+    def start(self, batch: Any) -> tuple[Tensor, Any]:
+        """Read the samples of a batch without padding; there may be none. Frames may describe later samples too.
+
+        Returns:
+            The scores (B, L) of the sample that follows, and the state for `step`.
+        """
+
+    @abstractmethod
+    def step(self, levels: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Read one more sample of each sound, `levels` (B,). Returns the scores (B, L) of the sample after it, and the
+        next state. The given state may be changed."""
+
+
 class MemoryNetwork(Network):
     """A controller with a memory of N rows that are W wide. Its state is a NamedTuple, and `step` its definition.
 

@@ -70,7 +70,11 @@ class Judge(nn.Module):
         return self._hidden(image) / self.scale
 
     def _hidden(self, image: Tensor) -> Tensor:
-        return self.hidden(self.convolutions(scaled(image, self.levels, self.hidden.weight))).relu()
+        return self.hidden(self.convolutions(self.scaled(image))).relu()
+
+    def scaled(self, image: Tensor) -> Tensor:
+        """The numbers, near -1 to 1, that the first convolution reads."""
+        return scaled(image, self.levels, self.hidden.weight)
 
     def forward(self, image: Tensor) -> Tensor:
         """(N, C, H, W) levels -> (N, K) scores of the classes."""
@@ -81,7 +85,9 @@ class Judge(nn.Module):
         same start and in the same order."""
         if self.trained:
             return
-        log.info("a classifier learns from %s, to judge generated ones", some(data.sizes["train"], "picture"))
+        log.info(
+            "a classifier learns from %s, to judge generated ones", some(data.sizes["train"], data.nouns.examples[:-1])
+        )
         part, collate = data.part("train"), data.encoder.collate
         device = self.accuracy.device
         with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
@@ -94,7 +100,7 @@ class Judge(nn.Module):
             schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
             for _ in range(steps):
                 chosen = torch.randint(len(part), (BATCH,)).tolist()
-                image, label = self._task(collate(part.__getitems__(chosen)).to(device))
+                image, label = self.read(collate(part.__getitems__(chosen)).to(device))
                 loss = F.cross_entropy(self(image), label)
                 optimizer.zero_grad()
                 loss.backward()
@@ -107,7 +113,7 @@ class Judge(nn.Module):
                 dist.broadcast(value, 0)
         log.info("classifier: %s", self.name)
 
-    def _task(self, batch: PictureBatch) -> tuple[Tensor, Tensor]:
+    def read(self, batch: Any) -> tuple[Tensor, Tensor]:
         """The pictures to classify and their classes."""
         if self.labelled:
             assert batch.label is not None
@@ -121,7 +127,7 @@ class Judge(nn.Module):
         """Measure the accuracy and the scale of the features on the validation."""
         part, right, squares = data.part("val"), 0, 0.0
         for numbers in torch.arange(len(part)).split(500):
-            image, label = self._task(data.encoder.collate(part.__getitems__(numbers.tolist())).to(self.scale.device))
+            image, label = self.read(data.encoder.collate(part.__getitems__(numbers.tolist())).to(self.scale.device))
             right += int((self(image).argmax(1) == label).sum())
             squares += float(self._hidden(image).square().mean(1).sum())
         self.accuracy.fill_(right / len(part))

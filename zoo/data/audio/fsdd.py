@@ -7,7 +7,7 @@ directly after the other, so that the borders of its digits are known.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -97,14 +97,10 @@ class Fsdd(SoundCorpus):
         return tone_source(self.sample, self.spectrogram.rate, self.written, self.digits)
 
     def open_files(self, path: Path) -> Source | None:
-        folder = path / "recordings" if (path / "recordings").is_dir() else path
-        parsed = [(file, NAME.fullmatch(file.name)) for file in visible(folder, "*.wav")] if folder.is_dir() else []
-        found = [
-            Recording(file, int(name["digit"]), name["speaker"], int(name["index"])) for file, name in parsed if name
-        ]
+        folder, found = recordings(path)
         if not found:
             return None
-        parts = self._divided(folder, found)
+        parts = divided(folder, found, self.held_out)
         identity = {
             "recordings": folder_identity(folder, ".wav"),
             "split": [[*TEST], [*VALIDATION], self.held_out],
@@ -116,22 +112,6 @@ class Fsdd(SoundCorpus):
         return path_source(
             path, noun, {split: partial(read, folder, split, parts[split]) for split in SPLITS}, **identity
         )
-
-    def _divided(self, folder: Path, every: list[Recording]) -> dict[str, list[Recording]]:
-        """The recordings of each split."""
-        speakers = sorted({one.speaker for one in every})
-        if self.held_out is not None and self.held_out not in speakers:
-            found = f"found {self.held_out!r}{or_nearest(self.held_out, speakers)}"
-            raise ConfigError(f"data.held_out: expected one of {', '.join(speakers)}, {found}")
-        parts: dict[str, list[Recording]] = {split: [] for split in SPLITS}
-        for one in every:
-            if one.speaker == self.held_out or (self.held_out is None and one.number in TEST):
-                parts["test"].append(one)
-            else:
-                parts["val" if one.number in VALIDATION else "train"].append(one)
-        if missing := [split for split, some in parts.items() if not some]:
-            raise DataError(f"{folder}: found {len(every):,} recordings, and none of them is for {missing[0]}")
-        return parts
 
     def _alone(self, folder: Path, split: str, found: list[Recording], bad: BadRows) -> Iterator[SoundRow]:
         for one in found:
@@ -154,3 +134,30 @@ class Fsdd(SoundCorpus):
         words = tuple(self.written[one.digit] for one in some)
         text = (" " if self.transcript == "words" else "").join(words)
         return SoundRow(name, tuple(one.path for one in some), text, place, words)
+
+
+def recordings(path: Path) -> tuple[Path, list[Recording]]:
+    """The folder of the recordings, which is `path` or inside it, and the recordings; none in another layout."""
+    folder = path / "recordings" if (path / "recordings").is_dir() else path
+    parsed = [(file, NAME.fullmatch(file.name)) for file in visible(folder, "*.wav")] if folder.is_dir() else []
+    return folder, [
+        Recording(file, int(name["digit"]), name["speaker"], int(name["index"])) for file, name in parsed if name
+    ]
+
+
+def divided(folder: Path, every: Sequence[Recording], held_out: str | None) -> dict[str, list[Recording]]:
+    """The recordings of each split: by their numbers, or with the speaker `held_out` as the test. Raises ConfigError for
+    an unknown speaker, and DataError for a split without recordings."""
+    speakers = sorted({one.speaker for one in every})
+    if held_out is not None and held_out not in speakers:
+        found = f"found {held_out!r}{or_nearest(held_out, speakers)}"
+        raise ConfigError(f"data.held_out: expected one of {', '.join(speakers)}, {found}")
+    parts: dict[str, list[Recording]] = {split: [] for split in SPLITS}
+    for one in every:
+        if one.speaker == held_out or (held_out is None and one.number in TEST):
+            parts["test"].append(one)
+        else:
+            parts["val" if one.number in VALIDATION else "train"].append(one)
+    if missing := [split for split, some in parts.items() if not some]:
+        raise DataError(f"{folder}: found {len(every):,} recordings, and none of them is for {missing[0]}")
+    return parts

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -60,6 +60,17 @@ class SoundRow(NamedTuple):
     """The borders of a generated sound."""
 
 
+class HasSound(Protocol):
+    """A row with a sound, as in `SoundRow`."""
+
+    @property
+    def sound(self) -> NDArray[np.int16] | tuple[Path, ...]:
+        """(N,) samples at the rate of the data, or files."""
+
+
+RowT = TypeVar("RowT", bound=HasSound)
+
+
 class Sounds(ABC):
     """The sounds of all splits. Other processes that make batches get a copy, so that it holds no samples."""
 
@@ -102,7 +113,7 @@ class SoundStore:
         self._samples: IO[bytes] | None = None
         self._count = 0
 
-    def add(self, row: SoundRow, samples: int) -> dict[str, int]:
+    def add(self, row: HasSound, samples: int) -> dict[str, int]:
         """Store the sound of a row, of so many samples: the columns for its place and for a key that equal sounds
         share."""
         if isinstance(row.sound, tuple):
@@ -137,14 +148,12 @@ def _known(path: Path) -> list[Any]:
         return [path.stat().st_size, source.read(KEYED)]
 
 
-def checked(
-    rows: Iterator[SoundRow], options: SpectrogramOptions
-) -> Iterator[tuple[SoundRow, list[int] | UnusableSound]]:
+def checked(rows: Iterator[RowT], options: SpectrogramOptions) -> Iterator[tuple[RowT, list[int] | UnusableSound]]:
     """Each row with the samples of each of its parts, or with the reason why its sound cannot be used. Every file is
     decoded once, so that a training does not stop at a broken one."""
     pool = ThreadPoolExecutor(os.cpu_count())
 
-    def check(row: SoundRow) -> list[int] | UnusableSound:
+    def check(row: RowT) -> list[int] | UnusableSound:
         try:
             if isinstance(row.sound, tuple):
                 return measure(row.sound, options)

@@ -1,0 +1,1 @@
+"""Sounds as samples, with or without classes."""
