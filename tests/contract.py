@@ -3,7 +3,7 @@
 import copy
 import io
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import torch
@@ -282,6 +282,21 @@ def pixel_by_pixel_is_the_whole(case: Case) -> None:
                 equal(found[:, :, colour], expected[:, :, colour, row, column])
 
 
+def sample_by_sample_is_the_whole(case: Case) -> None:
+    """Scoring one sample after another from stored activations gives the scores of `forward`, from any begin."""
+    batch, network = case.family.batch(1), case.exact()
+    (longest,) = batch.sample_mask.sum(1).argmax(0, keepdim=True).tolist()
+    alone = case.family.part(batch, [longest])
+    expected = network(alone).logits
+    for known in (0, 1, 5):
+        with torch.no_grad():
+            begin = replace(alone, samples=alone.samples[:, :known], sample_mask=alone.sample_mask[:, :known])
+            found, state = network.start(begin)
+            for place in range(known, alone.samples.shape[1]):
+                equal(found, expected[:, place])
+                found, state = network.step(alone.samples[:, place], state)
+
+
 def windows_are_one_long_pass(case: Case) -> None:
     """Two windows score as the whole does if the second starts from the state that the first left."""
     batch, network = case.family.batch(1, empty=False), case.exact()
@@ -362,6 +377,8 @@ IN_ORDER: tuple[Callable[[Case], None], ...] = (nothing_later_is_read,)
 """For networks that predict the values of an example in an order, with a source or without."""
 FOR_PIXELS: tuple[Callable[[Case], None], ...] = (*IN_ORDER, pixel_by_pixel_is_the_whole)
 """For networks of the probability of a picture."""
+FOR_SAMPLES: tuple[Callable[[Case], None], ...] = (*IN_ORDER, sample_by_sample_is_the_whole)
+"""For networks of the probability of a sound."""
 FOR_STREAMS: tuple[Callable[[Case], None], ...] = (
     *IN_ORDER,
     windows_are_one_long_pass,

@@ -35,6 +35,8 @@ class Family:
     """As much of the data's encoder as a task's training asks for."""
     generates = False
     """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
+    sampled = False
+    """Its networks predict the samples of a sound: `start` and `step` of a sample beside `forward`."""
     ordered = False
     """Its networks predict the values of a picture in an order: `start` and `step` of a pixel beside `forward`."""
     grids: ClassVar[dict[str, str]] = {}

@@ -182,7 +182,8 @@ def batch_of(
     mask = torch.arange(padded.shape[1]) < lengths[:, None]
     made, frame_mask = padded_frames(frames) if frames else (None, None)
     read = None if context is None else torch.tensor(context)
-    return WaveBatch(padded, mask, label, made, frame_mask, read, index=torch.tensor(index, dtype=torch.int64))
+    number = torch.tensor(index, dtype=torch.int64)
+    return WaveBatch(padded, mask, label, made, frame_mask, context=read, index=number)
 
 
 def check_channels(sound: Any) -> None:
