@@ -50,6 +50,7 @@ class Mixture(NamedTuple):
 
     def log_prob(self, point: Tensor) -> Tensor:
         """(...) the log-density of points (..., 3), the probability of e included, equations (23)-(26)."""
+        point = point.expand(*self.end.shape, 3)
         z = (point[..., None, :2] - self.mean) * (-self.log_sd).exp()
         x, y = z.unbind(-1)
         size = self.atanh_rho.abs()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch import Tensor
 from zoo.data.parts import Number, Numbers, Padded, Ragged, Shown, Words, gridded
 from zoo.data.strokes.batch import LineDescription, StrokeBatch
 from zoo.data.strokes.options import LetterOptions
-from zoo.data.strokes.points import Points, plain, to_offsets
+from zoo.data.strokes.points import Points, UnusableStrokes, plain, to_offsets
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.errors import UnusableInput
@@ -37,6 +37,8 @@ class ToWrite:
     """The text of these strokes."""
     number: int = 0
     """Its number among the lines to write: each number has random values of its own."""
+    bias: float | None = None
+    """How carefully it is written, see `zoo.layers.mixture.Mixture.of`; None: as the run was configured."""
 
     @property
     def whole(self) -> str:
@@ -143,10 +145,11 @@ class StrokeEncoder(TableEncoder):
         """A batch of texts to write. Raises UnusableInput for letters that training did not have, for a missing text,
         and for given strokes of another scale."""
         one = isinstance(inputs, str | Mapping | ToWrite)
-        lines = [self._checked(ToWrite.of(one)) for one in ([inputs] if one else inputs)]
+        return self.blank([self.display(line) for line in ([inputs] if one else inputs)])
+
+    def blank(self, lines: Sequence[ToWrite]) -> StrokeBatch:
+        """A batch of lines to write, without the checks of a call: letters that training did not have are unknown."""
         offsets = [to_offsets(line.strokes) if line.strokes else np.zeros((0, 3), np.float32) for line in lines]
-        for line, given in zip(lines, offsets, strict=True):
-            self._check_scale(line, given)
         mask = _prefix(np.array([len(given) for given in offsets], np.int64))
         points = gridded(self.normal(np.concatenate(offsets)), mask)
         text = text_mask = None
@@ -173,17 +176,18 @@ class StrokeEncoder(TableEncoder):
             return line
         if not line.whole or line.text is not None and not line.text.strip():
             raise UnusableInput("no text to write: give one, such as \"hello world\"")
-        if line.strokes and not line.given:
-            raise UnusableInput("the given strokes have no text, which this network needs; add their text")
-        forms = self.tokenizers["text"].split(line.whole).forms
+        self._check_letters(line.text or "")
+        return line
+
+    def _check_letters(self, text: str) -> None:
+        forms = self.tokenizers["text"].split(text).forms
         if unknown := sorted({letter for letter in forms if letter not in self.vocabulary}):
             known = "".join(sorted(self.vocabulary.state())).strip()
             raise UnusableInput(
-                f"{line.whole!r}: the training lines had no {' '.join(map(repr, unknown))}; known are {known} and blanks"
+                f"{text!r}: the training lines had no {' '.join(map(repr, unknown))}; known are {known} and blanks"
             )
-        return line
 
-    def _check_scale(self, line: ToWrite, offsets: NDArray[np.float32]) -> None:
+    def _check_scale(self, offsets: NDArray[np.float32]) -> None:
         if len(offsets):
             long = float(np.sqrt(np.square(self.normal(offsets)[:, :2]).mean()))
             if not 1 / LIKE < long < LIKE:
@@ -193,12 +197,23 @@ class StrokeEncoder(TableEncoder):
                 )
 
     def display(self, one: Any) -> ToWrite:
-        return ToWrite.of(one)
+        """What to write. Raises UnusableInput as a call does."""
+        line = self._checked(ToWrite.of(one))
+        self.check_given(line)
+        return line
 
-
-def numbered(lines: Sequence[ToWrite]) -> list[ToWrite]:
-    """Lines with numbers from 0 on, so that equal texts are written differently."""
-    return [replace(line, number=number) for number, line in enumerate(lines)]
+    def check_given(self, line: ToWrite) -> None:
+        """Raise UnusableInput for given strokes that have no text where the network needs one, letters that training
+        did not have, or another scale."""
+        if not line.strokes:
+            return
+        if self.writes_text and not line.given:
+            raise UnusableInput("the given strokes have no text, which this network needs; add their text")
+        self._check_letters(line.given)
+        try:
+            self._check_scale(to_offsets(line.strokes))
+        except UnusableStrokes as error:
+            raise UnusableInput(str(error)) from error
 
 
 def _prefix(lengths: NDArray[np.int64]) -> NDArray[np.bool_]:

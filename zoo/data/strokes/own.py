@@ -1,6 +1,5 @@
 """Handwriting of your own: JSON lines of strokes, with texts or without: `data=lines`."""
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -8,12 +7,11 @@ from typing import Any, Required, Unpack
 
 from zoo.arguments import Count
 from zoo.data.corpus import OwnFiles
-from zoo.data.rows import BadRows, NotJson, json_rows, line_of, parse_json, visible
+from zoo.data.rows import BadRows, json_rows, line_of, visible
 from zoo.data.sources import SPLITS, Source, file_source, find_splits
 from zoo.data.strokes.module import StrokeData
-from zoo.data.strokes.points import FORM, StrokeRow, UnusableStrokes, strokes_of
+from zoo.data.strokes.points import StrokeRow, UnusableStrokes, strokes_of
 from zoo.data.table_data import TableArguments
-from zoo.errors import DataError, UnusableInput
 from zoo.values import hold
 
 NOUN = "lines"
@@ -113,26 +111,3 @@ def _drawings(path: Path, bad: BadRows, most: int | None) -> Iterator[StrokeRow]
             yield StrokeRow(f"{record.get('word', path.stem)} {number}", strokes_of(strokes), None, place)
         except UnusableStrokes as error:
             bad(place, error.problem, error.detail)
-
-
-def read_given(path: Path) -> tuple[list[Any], str]:
-    """The strokes and the text of a JSON file with one line of handwriting. Raises UnusableInput, with the path."""
-    expected = f'expected {{"strokes": {FORM}, "text": "..."}}'
-    try:
-        record = parse_json(path.read_text("utf-8-sig"))
-        if not isinstance(record, dict) or "strokes" not in record:
-            raise UnusableInput(f"{path}: found {json.dumps(record)[:40]!r}, {expected}")
-        text = record.get("text") or ""
-        if not isinstance(text, str):
-            raise UnusableInput(f"{path}: text: found {str(text)[:40]!r}, expected a text")
-        return strokes_of(record["strokes"]), text
-    except OSError as error:
-        raise UnusableInput(f"{path}: cannot be read: {error.strerror or error}; {expected}") from error
-    except NotJson as error:
-        raise UnusableInput(f"{path}: {error.problem}: {error.detail}; {expected}") from error
-    except UnicodeDecodeError as error:
-        raise UnusableInput(f"{path}: not UTF-8; {expected}") from error
-    except UnusableInput:
-        raise
-    except DataError as error:
-        raise UnusableInput(f"{path}: {error}") from error
