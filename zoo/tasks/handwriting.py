@@ -44,7 +44,7 @@ class Handwriting(HandwritingPredictions, Task):
     def __init__(
         self,
         *,
-        bias: NonNegative = 0.5,
+        bias: NonNegative = 1.0,
         samples: Natural = 6,
         every_n_minutes: Positive = 2.0,
         written: Natural = 200,

@@ -104,8 +104,8 @@ def _window(sheet: Drawing, block: HandwrittenLine, width: float) -> float:
 def svg(lines: Sequence[HandwritingPrediction]) -> str:
     """A file in which lines are written stroke by stroke, one below the other."""
     made = [drawn(HandwrittenLine(line)) for line in lines]
-    styles = "".join(f"--{name}:{colour};" for name, colour in PALETTE.items())
-    return page.template("handwriting.svg").render(lines=made, width=WIDTH, styles=styles, STYLES=STYLES, alone=True)
+    paint = {"paint": lambda name: PALETTE.get(name, name)}  # programs other than browsers know no variables
+    return page.template("handwriting.svg").render(lines=made, width=WIDTH, STYLES=STYLES, alone=True, **paint)
 
 
 # The renderers
@@ -113,9 +113,8 @@ def svg(lines: Sequence[HandwritingPrediction]) -> str:
 
 @page.html.register
 def _(block: HandwrittenLine) -> str:
-    made = page.template("handwriting.svg").render(
-        lines=[drawn(block)], width=WIDTH, styles="", STYLES=STYLES, alone=False
-    )
+    paint = {"paint": page.color}
+    made = page.template("handwriting.svg").render(lines=[drawn(block)], width=WIDTH, STYLES=STYLES, **paint)
     return f'<div class="drawn still">{made}</div>'
 
 

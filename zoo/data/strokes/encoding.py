@@ -51,6 +51,13 @@ class ToWrite:
         return cls(**one) if isinstance(one, Mapping) else one if isinstance(one, ToWrite) else cls(one)
 
 
+class OptionalLetters(Words):
+    """The letters of a text, which all lines of some data lack."""
+
+    def notes(self, facts: Mapping[str, Any], text: Any, noun: str) -> list[str]:
+        return super().notes(facts, text, noun) if self.unknown in facts else []
+
+
 class StrokeEncoder(TableEncoder):
     """Offsets minus their mean and divided by their standard deviation, both of the training lines, and letters."""
 
@@ -68,7 +75,7 @@ class StrokeEncoder(TableEncoder):
     )
     given = ("line",)
     parts = (
-        Words("text", "letters", lengths="letters"),
+        OptionalLetters("text", "letters", lengths="letters"),
         Numbers("points"),
         Numbers("letters", training=False),
         Number("size"),
