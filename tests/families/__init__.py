@@ -38,7 +38,7 @@ class Family:
     ordered = False
     """Its networks predict the values of a picture in an order: `start` and `step` of a pixel beside `forward`."""
     in_order = False
-    """Its networks predict the values of a line in an order, neither tokens nor pixels: `forward` reads none too early."""
+    """Its networks predict values in an order that are neither tokens nor pixels: `forward` reads none too early."""
     grids: ClassVar[dict[str, str]] = {}
     """The mask of each padded tensor of a batch, (B, ...) as far as the axes of the mask go."""
     singles: ClassVar[tuple[str, ...]] = ()

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from math import log, pi
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ class Clock(Network):
     """Expects offsets (1, 0) with deviation `sd` and half a chance of an end; looks at a letter for two points each."""
 
     tasks = ("handwriting",)
-    attends = {"window": "text_mask"}
+    attends: ClassVar[dict[str, str]] = {"window": "text_mask"}
     unnormalised = ("window",)
 
     def __init__(self, spec: Any, *, sd: float = 1.0, late: int = 0):
@@ -71,7 +71,9 @@ def batch() -> StrokeBatch:
 
 
 def task(**network: Any) -> Handwriting:
-    found = Handwriting(model={"_target_": "tests.tasks.test_handwriting.Clock", **network}, monitor="val/nats", mode="min")
+    found = Handwriting(
+        model={"_target_": "tests.tasks.test_handwriting.Clock", **network}, monitor="val/nats", mode="min"
+    )
     family = family_of("handwriting")
     found.build(family.spec, family.encoder)
     return found

@@ -27,7 +27,7 @@ class SoftWindow(nn.Module):
         self.windows = windows
         self.projection = nn.Linear(hidden_dim, 3 * windows)  # alpha, beta, kappa
         with torch.no_grad():
-            alpha, beta, kappa = self.projection.bias.split(windows)
+            alpha, _, kappa = self.projection.bias.split(windows)
             alpha.sub_(1 + log(windows))
             kappa.sub_(log(pace))
 

@@ -37,9 +37,7 @@ class Line(NamedTuple):
 
 
 @torch.no_grad()
-def write_lines(
-    network: WritesPoints, batch: Any, *, most: list[int], bias: list[float], seed: int
-) -> list[Line]:
+def write_lines(network: WritesPoints, batch: Any, *, most: list[int], bias: list[float], seed: int) -> list[Line]:
     """The points of a batch, and after them drawn ones.
 
     A line ends before the step at which phi(U + 1) is larger than the weight of each letter, or at its `most` points.
@@ -88,8 +86,8 @@ def write_lines(
     whole = torch.stack(points, 1).float().cpu().numpy() if points else np.zeros((len(batch), 0, 3), np.float32)
     seen = torch.stack(weights, 1).float().cpu().numpy() if weights else np.zeros((len(batch), 0, 1), np.float32)
     ends = [seen.shape[2]] * len(batch) if lengths is None else lengths.tolist()
-    rows = zip(whole, seen, sizes.tolist(), ends, finished.tolist(), strict=True)
-    return [Line(_lifted(line[:size]), phi[:size, :end], stop) for line, phi, size, end, stop in rows]
+    every = zip(whole, seen, sizes.tolist(), ends, finished.tolist(), strict=True)
+    return [Line(_lifted(line[:size]), phi[:size, :end], stop) for line, phi, size, end, stop in every]
 
 
 def _stops(phi: Tensor, lengths: Tensor) -> Tensor:

@@ -34,8 +34,8 @@ class Mixture(NamedTuple):
 
     @classmethod
     def of(cls, outputs: Tensor, bias: float = 0.0) -> Mixture:
-        """The distribution that a network's `outputs` (..., 1 + 6M) describe: the logit of e, then M weights, 2 M means,
-        2 M log standard deviations and M correlations.
+        """The distribution that a network's `outputs` (..., 1 + 6M) describe: the logit of e, then M weights, 2 M
+        means, 2 M log standard deviations and M correlations.
 
         `bias` above 0 gives smaller deviations and prefers the likelier components, equations (61) and (62).
         """

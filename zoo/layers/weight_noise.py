@@ -1,8 +1,7 @@
 """Adaptive weight noise: a normal distribution for each weight, whose mean and deviation are both learned.
 
-Graves 2011, "Practical Variational Inference for Neural Networks",
-https://papers.nips.cc/paper/2011/hash/7eb3c8be3d411e8ebfab08eba5f49632-Abstract.html, sections 3 and 4, as a minimum description length: the loss of
-drawn weights, plus the cost of sending the weights.
+Graves 2011, "Practical Variational Inference for Neural Networks" (NIPS), sections 3 and 4, as a minimum description
+length: the loss of drawn weights, plus the cost of sending the weights.
 
 The posterior of weight i is N(mu_i, sigma_i^2), the prior of all W weights N(m, s^2). For given posteriors the prior
 with the smallest divergence has m = mean of mu_i and s^2 = mean of sigma_i^2 + (mu_i - m)^2. With it the divergence

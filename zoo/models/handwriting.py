@@ -70,23 +70,25 @@ class HandwritingSynthesis(StrokeNetwork):
         if isinstance(packing, Padded):
             found, phi = self.scan(x, packing, batch)
         else:
-            first, *others = self.layers
+            first, *others = self.cells
             limit = self.lstm_limit * share
             h, w, phi, _ = first.along(x, packing, self.window, self.symbols(batch), limit)  # (N, H), (N, C), (N, U+1)
             hidden = [h]
             for layer in others:
                 hidden.append(layer(torch.cat([x, hidden[-1], w], 1), packing, limit))
             found = self.density(hidden, share)
+        assert batch.text_mask is not None
         weights = packing.unpack(phi)[..., :-1] * batch.text_mask[:, None]  # (B, T, U)
         return Output(packing.unpack(found), {"window": weights})
 
     def symbols(self, batch: StrokeBatch) -> Tensor:
+        assert batch.text is not None and batch.text_mask is not None
         real = F.pad(batch.text.where(batch.text_mask, 0), (0, 1))  # (B, U + 1), padding is 0
         letters = F.one_hot(real, self.width + 1)[..., 1:]
         return letters.to(precise_dtype(self.outputs.weight.dtype))
 
     def move(self, x: Tensor, pen: Pen, symbols: Tensor, share: float = 1.0) -> Pen:
-        limit, (first, *others) = self.lstm_limit * share, self.layers
+        limit, (first, *others) = self.lstm_limit * share, self.cells
         cells = [first.step(torch.cat([x, pen.content], 1), pen.cells[0], limit)]
         phi, kappa = self.window(cells[0][0], pen.kappa, symbols.shape[1])
         w = (phi[:, None] @ symbols)[:, 0]  # (47)

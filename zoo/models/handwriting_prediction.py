@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, NonNegative, Positive
 from zoo.data.strokes.batch import StrokeBatch, StrokeSpec
 from zoo.layers.packing import Padded
-from zoo.layers.peephole import PeepholeLSTM
+from zoo.layers.peephole import Cell, PeepholeLSTM
 from zoo.models.output import Output
 from zoo.models.stroke_network import Pen, StrokeNetwork
 
@@ -59,14 +59,15 @@ class HandwritingPrediction(StrokeNetwork):
             return Output(packing.unpack(self.scan(x, packing, batch)[0]))
         share = 1 / len(batch)
         hidden: list[Tensor] = []
-        for layer in self.layers:
+        for layer in self.cells:
             given = x if not hidden else torch.cat([x, hidden[-1]], 1)
             hidden.append(layer(given, packing, self.lstm_limit * share))  # (N, H)
         return Output(packing.unpack(self.density(hidden, share)))  # (B, T, 1 + 6M)
 
     def move(self, x: Tensor, pen: Pen, symbols: Tensor, share: float = 1.0) -> Pen:
-        cells, given = [], x
-        for layer, cell in zip(self.layers, pen.cells, strict=True):
+        cells: list[Cell] = []
+        given = x
+        for layer, cell in zip(self.cells, pen.cells, strict=True):
             cells.append(layer.step(given, cell, self.lstm_limit * share))
             given = torch.cat([x, cells[-1][0]], 1)
         return pen._replace(cells=tuple(cells))

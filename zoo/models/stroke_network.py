@@ -6,7 +6,7 @@ Notation: B lines, T points, N real ones, U letters, C symbols, L layers, H hidd
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +34,7 @@ class Pen(NamedTuple):
 
 
 class StrokeNetwork(Network):
-    """Layers of peephole LSTMs, each of which reads the input and feeds the outputs, and a mixture density.
+    """Layers of peephole LSTMs that all read the input and feed the outputs, and a mixture density.
 
     `forward` gives the distribution of each point after all points before it; `start` and `step` do so point by point,
     with the same weights.
@@ -45,7 +45,7 @@ class StrokeNetwork(Network):
     def __init__(
         self, *, mixtures: int, hidden_dim: int, num_layers: int, output_limit: float | None, lstm_limit: float | None
     ) -> None:
-        """Limits are those of the derivatives, of which None is without a limit."""
+        """Limits are those of derivatives; None is without a limit."""
         super().__init__()
         self.output_limit, self.lstm_limit = (
             float("inf") if limit is None else float(limit) for limit in (output_limit, lstm_limit)
@@ -54,7 +54,7 @@ class StrokeNetwork(Network):
         self.noise: AdaptiveWeightNoise | None = None
 
     def add_noise(self, deviation: float, lines: int) -> None:
-        """Make all weights noisy in training, if the `deviation` is above 0. `lines` is the size of the training set."""
+        """Make all weights noisy in training, if the `deviation` is above 0. There are so many training `lines`."""
         if deviation:
             self.noise = AdaptiveWeightNoise(self, deviation, lines)
 
@@ -67,19 +67,23 @@ class StrokeNetwork(Network):
         output = functional_call(self, self.noise.draw(means), (batch,), {"drawn": True})
         return Output(output.logits, output.attention, {"weights": self.noise.divergence(means)})
 
+    @property
+    def cells(self) -> list[PeepholeLSTM]:
+        """The layers, the lowest first."""
+        return [cast(PeepholeLSTM, layer) for layer in self.layers]
+
     @abstractmethod
     def read(self, batch: Any) -> Output:
         """The output for a batch, in float32 at least."""
 
     def symbols(self, batch: Any) -> Tensor:
         """(B, U + 1, C) the letters of a batch as one-hot vectors, with a position after the last one that has none."""
-        nothing = self.outputs.weight.new_zeros(len(batch.points), 0, 0)
-        return nothing
+        return self.outputs.weight.new_zeros(len(batch.points), 0, 0)
 
     def begin(self, batch: Any) -> Pen:
         """The state before the first point."""
         rows, symbols = batch.points.shape[0], self.symbols(batch)
-        cells = tuple(layer.start(rows) for layer in self.layers)  # type: ignore[operator]
+        cells = tuple(layer.start(rows) for layer in self.cells)
         nothing = cells[0][0]
         windows = nothing.new_zeros(rows, getattr(self, "windows", 0))
         return Pen(cells, windows, nothing.new_zeros(rows, symbols.shape[2]), nothing.new_zeros(rows, symbols.shape[1]))

@@ -15,6 +15,7 @@ from zoo.data.strokes.batch import StrokeBatch, StrokeSpec
 from zoo.data.strokes.encoding import StrokeEncoder, ToWrite
 from zoo.data.strokes.points import Points, as_lists, to_strokes
 from zoo.decoding.strokes import Line, write_lines
+from zoo.errors import ConfigError
 from zoo.layers.mixture import Mixture
 from zoo.layers.modes import evaluating
 from zoo.predicting.predicting import Examined, Predicting, Prediction
@@ -91,7 +92,10 @@ class HandwritingPredictions(Predicting):
         return float(self.options.get("bias", 0.0) if self.bias is None else self.bias)
 
     def predictions(self, batch: StrokeBatch, words: list[ToWrite]) -> list[HandwritingPrediction]:
-        """Written lines; `words` are what the batch was made from."""
+        """Written lines; `words` are what the batch was made from. Raises ConfigError if a network that reads texts
+        gets none."""
+        if self.network.attends and any(line.text is None for line in words):
+            raise ConfigError("this network writes texts, and a line has none; use ToWrite(text=...)")
         bias = [self.usual_bias if line.bias is None else line.bias for line in words]
         lines = self.write(batch, bias)
         rows = zip(lines, batch.point_mask.sum(1).tolist(), words, strict=True)
@@ -114,7 +118,7 @@ class HandwritingPredictions(Predicting):
         window, found = output.attention.get("window"), []
         for row, (number, size) in enumerate(zip(batch.index.tolist(), batch.point_mask.sum(1).tolist(), strict=True)):
             text = "" if batch.about is None else batch.about[row].text
-            weights = None
+            weights = np.zeros((size, 0), np.float32)
             if window is not None and batch.text_mask is not None:
                 weights = window[row, :size, : int(batch.text_mask[row].sum())].float().cpu().numpy()
             line = Line(batch.points[row, :size].float().cpu().numpy(), weights, True)

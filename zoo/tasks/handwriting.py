@@ -30,11 +30,11 @@ class Handwriting(HandwritingPredictions, Task):
     offsets with standard deviation 1, as in the paper. Offsets in other units add a constant per point. A test of a
     network that reads the text also gives `nats_shuffled`, with the letters of each line in another order.
 
-    Where the letter of each point is known: `letter_accuracy` is the share of points for which the largest weight of
-    the window, when they were predicted, lies on their letter, `within_one` that with one letter more or less, and
-    `lag` the mean distance in letters, negative behind. `monotone` is the share of steps at which the largest weight
-    does not go back. A test writes `written` lines, and `stop_error` is how far their numbers of points are from those
-    of the true lines, as a share of these.
+    Some scores compare the largest weight of the window, when a point was predicted, with the letter of this point.
+    `letter_accuracy` is the share of points where both agree, and `within_one` allows one letter more or less. `lag` is
+    the mean distance in letters, negative where the window comes too late. `monotone` is the share of steps at which
+    the largest weight does not go back. A test writes `written` lines, and `stop_error` is how far their numbers of
+    points are from those of the true lines, as a share of these.
     """
 
     headline = ("nats", "sse", "letter_accuracy", "within_one", "monotone", "stop_error")

@@ -23,8 +23,8 @@ MOST = 1000  # Lines that are written at once
 WINDOW = Key(
     "",
     "above: a row is a letter, dark where the window looked when each point was written; below: the line",
-    "Above, each row is a letter and each column a point of the pen, dark where the window looked. Below is the line; "
-    "under it stands each letter, where the window looked at it. Press the line to see it written again.",
+    "Above, each row is a letter and each column a point of the pen, dark where the window looked. Below is the line, "
+    "with each letter where the window looked at it. Press the line to see it written again.",
 )
 TRUE = Key("true", "the true letter of the points", "Frames are the true letters of the points.")
 GIVEN = Key(long="Grey strokes were given, black ones were written.")
@@ -66,7 +66,7 @@ class HandwritingView(View):
             strokes, text = read_given(options.prime)
             self.given_line = ToWrite(None, strokes, text if predictor.encoder.writes_text else "")
             try:
-                predictor.encoder.check_given(self.given_line)
+                predictor.encoder.check_given(self.given_line, needs_text=self.takes_text)
             except UnusableInput as error:
                 raise UnusableInput(f"{options.prime}: {error}") from error
 

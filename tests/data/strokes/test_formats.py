@@ -112,7 +112,7 @@ def test_drawings(tmp_path: Path, cache_dir: Path) -> None:
     rows = found(QuickDraw(path=str(path)))["train"]
     assert rows[0] == ("cat 1", None, [[[0, 0], [3, -4]], [[5, -4], [5, -2]]]) and rows[1][2] == rows[0][2]
     assert len(found(QuickDraw(path=str(tmp_path), most=3))["train"]) == 3
-    with pytest.raises(ConfigError, match="data.most=0: expected a whole number from 1 on"):
+    with pytest.raises(ConfigError, match=r"data\.most=0: expected a whole number from 1 on"):
         QuickDraw(path=str(path), most=0)
     json_lines(path, {"word": "cat", "drawing": [[[0, 3], [0]]]})
     with pytest.raises(DataError, match=r"cat\.ndjson, line 1: drawing: found .* each \[\[x,\.\.\.\],\[y,\.\.\.\]\]"):
@@ -125,7 +125,7 @@ XML = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <WhiteboardCaptureSession>
 <WhiteboardDescription><SensorLocation corner="top_left"/></WhiteboardDescription>
 <StrokeSet>
-<Stroke colour="black" start_time="1.0" end_time="2.0"><Point x="10" y="20" time="1.0"/><Point x="13" y="24" time="1.1"/>
+<Stroke colour="black" start_time="1.0"><Point x="10" y="20" time="1.0"/><Point x="13" y="24" time="1.1"/>
 </Stroke>
 <Stroke colour="black" start_time="2.0" end_time="3.0"><Point x="15" y="20" time="2.0"/></Stroke>
 </StrokeSet>
@@ -179,7 +179,10 @@ def strokes_of(root: Path) -> Path:
     ("damage", "problem"),
     [
         (lambda root: text_of(root).unlink(), r"no transcript: no file .*a01-000u\.txt, expected the text of line 01"),
-        (lambda root: text_of(root).write_text("CSR:\n\n"), "no transcript: .* has 0 lines after CSR:, expected the te"),
+        (
+            lambda root: text_of(root).write_text("CSR:\n\n"),
+            "no transcript: .* has 0 lines after CSR:, expected the te",
+        ),
         (lambda root: strokes_of(root).write_text(XML[:300]), "not xml: .*: line 7, column .*; copy the file again"),
         (lambda root: strokes_of(root).write_text("<a/>"), "no StrokeSet: found <a>, expected StrokeSet/Stroke/Point"),
         (lambda root: strokes_of(root).write_text(XML.replace('x="10"', 'x="ten"')), "a point: found .*'ten'"),

@@ -181,8 +181,8 @@ class StrokeEncoder(TableEncoder):
                     "--sample N to draw lines"
                 )
             return line
-        if not line.whole or line.text is not None and not line.text.strip():
-            raise UnusableInput("no text to write: give one, such as \"hello world\"")
+        if line.text is not None and not line.text.strip():
+            raise UnusableInput('no text to write: give one, such as "hello world"')
         self._check_letters(line.text or "")
         return line
 
@@ -204,17 +204,17 @@ class StrokeEncoder(TableEncoder):
                 )
 
     def display(self, one: Any) -> ToWrite:
-        """What to write. Raises UnusableInput as a call does."""
+        """The line to write. Raises UnusableInput as a call does."""
         line = self._checked(ToWrite.of(one))
-        self.check_given(line)
+        self.check_given(line, needs_text=line.text is not None)
         return line
 
-    def check_given(self, line: ToWrite) -> None:
-        """Raise UnusableInput for given strokes that have no text where the network needs one, letters that training
-        did not have, or another scale."""
+    def check_given(self, line: ToWrite, *, needs_text: bool) -> None:
+        """Raise UnusableInput for given strokes without a text where the network needs one, with letters that training
+        did not have, or of another scale."""
         if not line.strokes:
             return
-        if self.writes_text and not line.given:
+        if needs_text and not line.given:
             raise UnusableInput("the given strokes have no text, which this network needs; add their text")
         self._check_letters(line.given)
         try:

@@ -36,8 +36,8 @@ class Letters(StrokeData):
         return letter_source(self.sample)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the lines as train.jsonl, val.jsonl and test.jsonl, for data=lines. Returns the files. Raises DataError,
-        and writes nothing, if the folder is not empty or an error occurs."""
+        """Write the lines as train.jsonl, val.jsonl and test.jsonl, for data=lines. Returns the files. Raises
+        DataError, and writes nothing, if the folder is not empty or an error occurs."""
         try:
             if folder.exists() and any(folder.iterdir()):
                 raise DataError(f"{folder}: is not empty, and stays as it is; give a new folder")

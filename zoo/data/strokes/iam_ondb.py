@@ -58,11 +58,11 @@ class IamOnDB(Corpus, StrokeData):
         if not named["train"]:
             splits = {"train": partial(_rows, texts, files)}
         else:
-            splits = {
-                split: partial(_listed, texts, files, some) for split, some in named.items() if some
-            }
+            splits = {split: partial(_listed, texts, files, some) for split, some in named.items() if some}
         lists = {split: [identity(file) for file in some] for split, some in named.items()}
-        return path_source(path, "lines", splits, folders=[folder_identity(one, ".xml") for one in folders], lists=lists)
+        return path_source(
+            path, "lines", splits, folders=[folder_identity(one, ".xml") for one in folders], lists=lists
+        )
 
     def _list(self, path: Path, name: str) -> Path:
         if not (path / name).is_file():

@@ -63,7 +63,7 @@ class QuickDraw(OwnFiles, StrokeData):
 
     def open_files(self, path: Path) -> Source | None:
         files = visible(path, "*.ndjson") if path.is_dir() else [path]
-        if not files or path.is_file() and path.suffix.lower() not in SUFFIXES:
+        if not files or (path.is_file() and path.suffix.lower() not in SUFFIXES):
             return None
         source = file_source(path, {"train": files}, partial(_drawings, most=self.most), "drawings")
         return Source(source.place, source.description, {**source.identity, "most": self.most}, source.splits)

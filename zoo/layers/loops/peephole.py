@@ -126,9 +126,7 @@ class PeepholeLoop(Loop):
         rows = self.walk.sizes[0] if self.walk.sizes else 0
         nothing = d_hidden.new_zeros(rows, d_hidden.shape[1])
         before_c = self.walk.previous(nothing, self.cells)
-        steps = PeepholeStepsBackward(
-            self.walk, self.gates, before_c, self.cells, self.weights.peephole, self.limit
-        )
+        steps = PeepholeStepsBackward(self.walk, self.gates, before_c, self.cells, self.weights.peephole, self.limit)
         d_h, d_c = nothing.clone(), nothing.clone()  # a row joins at its last step
         for t, (given,) in reversed(list(enumerate(self.walk.steps(d_hidden)))):
             size = len(given)
@@ -141,10 +139,10 @@ class PeepholeLoop(Loop):
 class SoftWindowLoop(Loop):
     """`PeepholeLoop` whose inputs also have the content w of a soft window over a text, from the step before.
 
-    After each step, with (a, b, k) = W h' + bias for each window: alpha, beta = exp(a), exp(b); kappa' = kappa + exp(k);
-    phi(u) = sum of alpha exp(-beta (kappa' - u)^2) over the windows, for u = 1, ..., U; w' = sum of phi(u) times symbol
-    u. The states before the first step are 0. Reads x (N, I), `PeepholeWeights` whose `state` (4H, H + C) has the
-    columns of h and w, and `WindowWeights`. Returns h (N, H), w (N, C), phi (N, U) and kappa (N, K).
+    After each step, with (a, b, k) = W h' + bias for each window: alpha, beta = exp(a), exp(b); kappa' = kappa +
+    exp(k); phi(u) = sum of alpha exp(-beta (kappa' - u)^2) over the windows, for u = 1, ..., U; w' = sum of phi(u)
+    times symbol u. The states before the first step are 0. Reads x (N, I), `PeepholeWeights` whose `state` (4H, H + C)
+    has the columns of h and w, and `WindowWeights`. Returns h (N, H), w (N, C), phi (N, U) and kappa (N, K).
     """
 
     def __init__(self, sizes: tuple[int, ...], limit: float = inf) -> None:
@@ -184,11 +182,11 @@ class SoftWindowLoop(Loop):
         count = self.kappa.shape[1]
         nothing = d_hidden.new_zeros(rows, width + symbols)
         before_c = self.walk.previous(nothing[:, :width], self.cells)
-        steps = PeepholeStepsBackward(
-            self.walk, self.gates, before_c, self.cells, self.weights.peephole, self.limit
-        )
+        steps = PeepholeStepsBackward(self.walk, self.gates, before_c, self.cells, self.weights.peephole, self.limit)
         d_parameters = torch.empty_like(self.parameters)
-        given = self.walk.steps(d_hidden, d_content, d_phi, d_kappa, self.parameters, self.kappa, self.bells, d_parameters)
+        given = self.walk.steps(
+            d_hidden, d_content, d_phi, d_kappa, self.parameters, self.kappa, self.bells, d_parameters
+        )
         d_state, d_c, later = nothing.clone(), nothing[:, :width].clone(), d_kappa.new_zeros(rows, count)
         for t in range(len(given) - 1, -1, -1):
             h_t, w_t, phi_t, kappa_t, parameters, kappa, bells, found = given[t]

@@ -86,7 +86,5 @@ def _smooth(control: Points) -> Points:
     t = np.linspace(0, 1, 20)[:, None]
     parts = []
     for a, b, c, d in zip(ends, ends[1:], ends[2:], ends[3:], strict=False):
-        parts.append(
-            b + t * (c - a) / 2 + t**2 * (2 * a - 5 * b + 4 * c - d) / 2 + t**3 * (3 * b - a - 3 * c + d) / 2
-        )
+        parts.append(b + t * (c - a) / 2 + t**2 * (2 * a - 5 * b + 4 * c - d) / 2 + t**3 * (3 * b - a - 3 * c + d) / 2)
     return np.concatenate(parts)
