@@ -66,10 +66,10 @@ class HandwritingSynthesis(StrokeNetwork):
 
     def read(self, batch: StrokeBatch) -> Output:
         x, packing = self.packed(batch)  # (N, 3)
-        share = 1 / len(batch)
         if isinstance(packing, Padded):
             found, phi = self.scan(x, packing, batch)
         else:
+            share = 1 / len(batch)
             first, *others = self.cells
             limit = self.lstm_limit * share
             h, w, phi, _ = first.along(x, packing, self.window, self.symbols(batch), limit)  # (N, H), (N, C), (N, U+1)

@@ -78,7 +78,7 @@ class StrokeNetwork(Network):
 
     def symbols(self, batch: Any) -> Tensor:
         """(B, U + 1, C) the letters of a batch as one-hot vectors, with a position after the last one that has none."""
-        return self.outputs.weight.new_zeros(len(batch.points), 0, 0)
+        return self.outputs.weight.new_zeros(batch.points.shape[0], 0, 0)
 
     def begin(self, batch: Any) -> Pen:
         """The state before the first point."""
