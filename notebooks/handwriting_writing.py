@@ -43,7 +43,9 @@ LINES = 4 if SMALL else 60
 write = zoo.load("handwriting")
 view = view_of(write.task)
 (line,) = write([ToWrite("hello world", bias=1.0)])
-view.picture(line)
+figure = view.picture(line)
+figure.set_dpi(100)
+figure
 
 # %% [markdown]
 # The points of each letter, as the window has them:
@@ -60,7 +62,7 @@ names, counts = np.unique(line.places, return_counts=True)
 # file that this makes writes itself stroke by stroke in a browser.
 
 # %%
-BIASES = (0.0, 0.5, 1.0, 3.0)
+BIASES = (0.0, 1.0, 3.0)
 lines = write([ToWrite("so nice to see you", number=1, bias=bias) for bias in BIASES])
 SVG(svg(lines))
 
@@ -126,4 +128,4 @@ correlation
 figure, axes = plt.subplots(figsize=(4.5, 4))
 axes.plot(*pairs.T, "o", alpha=0.6)
 axes.axline((0, 0), slope=1, color="0.7")
-axes.set(xlabel="slant of the given letters", ylabel="slant of the written letters")
+_ = axes.set(xlabel="slant of the given letters", ylabel="slant of the written letters")
