@@ -1,5 +1,6 @@
 """The networks of Graves 2013 that write by hand: sizes, equations, limits of derivatives, noise, the mixture."""
 
+import copy
 from dataclasses import replace
 from math import exp, log, pi
 from typing import Any
@@ -125,6 +126,20 @@ def test_limits_change_large_derivatives_alone() -> None:
     assert not torch.equal(gradients(1e3)[0], gradients(1e3, **free)[0])
     bias = gradients(1e9, lstm_limit=None)[1]  # of the outputs: 100 / B at each of N points
     torch.testing.assert_close(bias, torch.full_like(bias, 100 / len(batch) * int(batch.point_mask.sum())))
+
+
+@BOTH
+def test_large_matrices_of_other_kernels_give_the_same(cls: Any) -> None:
+    """In float32 a layer of 300 units is multiplied by oneDNN where that is faster, and in float64 never."""
+    torch.manual_seed(0)
+    exact = cls(family_of("handwriting").spec, hidden_dim=300, num_layers=2, mixtures=3).double()
+    single = copy.deepcopy(exact).float()
+    found = []
+    for network, batch in ((exact, lines()), (single, family_of("handwriting").batch(1))):
+        output = network.train()(batch)
+        found.append([output.logits, *torch.autograd.grad(output.logits.square().sum(), list(network.parameters()))])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(other.double(), one, rtol=1e-3, atol=1e-4)
 
 
 def test_the_window_moves_on_and_padding_of_the_text_changes_nothing() -> None:

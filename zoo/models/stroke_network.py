@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from zoo.attention.addressing import precise_linear
+from zoo.layers.loops.product import product
 from zoo.layers.mixture import sizes
 from zoo.layers.packing import Packing, Padded
 from zoo.layers.peephole import Cell, PeepholeLSTM, limited
@@ -94,7 +95,11 @@ class StrokeNetwork(Network):
 
     def density(self, hidden: list[Tensor], share: float = 1.0) -> Tensor:
         """(..., 1 + 6M) the outputs from h (..., H) of all layers."""
-        found = precise_linear(self.outputs, torch.cat(hidden, -1))  # (12)-(14) and (17)
+        states = torch.cat(hidden, -1)
+        if self.training and states.dtype == self.outputs.weight.dtype:
+            found = product(states, self.outputs)  # (12)-(14) and (17)
+        else:
+            found = precise_linear(self.outputs, states)
         return limited(found, self.output_limit * share)
 
     def step(self, points: Tensor, pen: Pen, symbols: Tensor) -> tuple[Tensor, Pen]:
