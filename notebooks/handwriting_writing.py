@@ -58,7 +58,7 @@ names, counts = np.unique(line.places, return_counts=True)
 # ## The bias
 #
 # A bias of 0 writes as the network has learned, with all its doubts. A larger bias makes the deviations of each point
-# smaller and prefers the likelier components of the mixture: the hand becomes neater, and all lines more alike. The
+# smaller and prefers the likelier components of the mixture: the hand becomes neater, and lines differ less. The
 # file that this makes writes itself stroke by stroke in a browser.
 
 # %%
@@ -80,7 +80,7 @@ def given(number, text):
 
 
 def go_on(number, text, more):
-    """What to write after a generated line in hand `number`."""
+    """A request to write `more` after a generated line in hand `number`."""
     hand = given(number, text)
     return ToWrite(more, hand.strokes, hand.text, number, bias=1.0)
 
