@@ -36,6 +36,11 @@ class Line(NamedTuple):
     finished: bool  # Whether the stop rule ended the line
 
 
+def surprisals(outputs: Tensor, points: Tensor) -> Tensor:
+    """(...) -log p in nats of points (..., 3), from the outputs (..., 1 + 6M) that describe their distributions."""
+    return -Mixture.of(outputs).log_prob(points.to(outputs.dtype))
+
+
 @torch.no_grad()
 def write_lines(network: WritesPoints, batch: Any, *, most: list[int], bias: list[float], seed: int) -> list[Line]:
     """The points of a batch, and after them drawn ones.

@@ -14,9 +14,8 @@ from zoo.arguments import Count, Natural, NonNegative
 from zoo.data.strokes.batch import StrokeBatch, StrokeSpec
 from zoo.data.strokes.encoding import StrokeEncoder, ToWrite
 from zoo.data.strokes.points import Points, as_lists, to_strokes
-from zoo.decoding.strokes import Line, write_lines
+from zoo.decoding.strokes import Line, surprisals, write_lines
 from zoo.errors import ConfigError
-from zoo.layers.mixture import Mixture
 from zoo.layers.modes import evaluating
 from zoo.predicting.predicting import Examined, Predicting, Prediction
 from zoo.values import hold
@@ -129,7 +128,7 @@ class HandwritingPredictions(Predicting):
 
     def surprisal(self, outputs: Tensor, batch: StrokeBatch) -> Tensor:
         """(B,) -log p of each line in nats, in double precision."""
-        each = -Mixture.of(outputs).log_prob(batch.points.to(outputs.dtype))
+        each = surprisals(outputs, batch.points)
         return each.where(batch.point_mask, 0).sum(1, dtype=each.double().dtype)
 
     def _shown(self, line: Line, given: int, text: str, nats: float | None) -> HandwritingPrediction:

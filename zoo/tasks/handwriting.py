@@ -14,6 +14,7 @@ from torchmetrics import Metric
 
 from zoo.arguments import Natural, NonNegative, Positive
 from zoo.data.strokes.batch import StrokeBatch
+from zoo.decoding.strokes import surprisals
 from zoo.layers.mixture import Mixture
 from zoo.metrics.ratios import Mean, Share
 from zoo.predicting.handwriting import HandwritingPredictions
@@ -80,8 +81,7 @@ class Handwriting(HandwritingPredictions, Task):
 
     def training_step(self, batch: StrokeBatch, batch_idx: int) -> Tensor:
         output = self.network(batch)
-        points = batch.points.to(output.logits.dtype)
-        total = -Mixture.of(output.logits).log_prob(points).where(batch.point_mask, 0).sum()
+        total = surprisals(output.logits, batch.points).where(batch.point_mask, 0).sum()
         own = self.own_losses(output, len(batch))
         loss = (total / len(batch)).detach() + own.detach()
         self.log("train/loss", loss, prog_bar=True, on_step=False, on_epoch=True, sync_dist=True, batch_size=len(batch))
