@@ -38,7 +38,7 @@ def clauses(family: Family, cls: type[nn.Module] = nn.Module) -> tuple[Callable[
     """The clauses for a network of this family, and of this class."""
     streams = contract.FOR_STREAMS if getattr(cls, "carries", False) else ()
     written = contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES
-    pixels = contract.FOR_PIXELS if family.ordered else ()
+    pixels = contract.FOR_PIXELS if family.ordered else contract.IN_ORDER if family.in_order else ()
     samples = contract.FOR_SAMPLES if family.sampled else ()
     copying = contract_copying.FOR_COPYING if getattr(cls, "copies", False) else ()
     return tuple(dict.fromkeys((*contract.FOR_ALL, *written, *streams, *pixels, *samples, *copying)))

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import zoo.linear
-from zoo.linear import Linear, linear, packed_matrices
+from zoo.linear import Linear, linear, multiplied, packed_matrices, repeated
 
 pytestmark = pytest.mark.skipif(not zoo.linear._available(), reason="this torch has no oneDNN")
 
@@ -195,3 +195,19 @@ def test_weights_made_in_inference_mode_are_not_packed(packed_products):
         one, x = layer(), torch.randn(5, 48)
         assert torch.equal(in_context(one, x), F.linear(x, one.weight, one.bias))
     assert packed_products == []
+
+
+@torch.no_grad()
+def test_products_without_gradients_use_onednn_where_it_is_faster(monkeypatch, packed_products):
+    weight, bias, x = torch.randn(40, 48), torch.randn(40), torch.randn(3, 48)
+    equal(repeated(weight)(x), x @ weight.t())
+    equal(repeated(weight.t().contiguous().t())(x), x @ weight.t())
+    assert len(packed_products) == 2
+    for amd in (True, False):
+        monkeypatch.setattr(zoo.linear, "AMD", amd)
+        equal(multiplied(x, weight, bias), F.linear(x, weight, bias))
+        equal(multiplied(x.t(), bias[:3].expand(40, 3)), x.t() @ bias[:3].expand(40, 3).t())
+        assert len(packed_products) == 4
+    assert multiplied(x[:0], weight, bias).shape == (0, 40) and repeated(weight)(x[:0]).shape == (0, 40)
+    exact = weight.double()
+    torch.testing.assert_close(repeated(exact)(x.double()), x.double() @ exact.t())

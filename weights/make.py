@@ -99,6 +99,9 @@ RECIPES = {
     "sagan": Recipe(
         "model=sagan data=glyphs", {"class_accuracy": 0.8}, {"picture": "example.png", "label": "7", "number": 0}
     ),
+    "handwriting": Recipe(
+        "model=handwriting data=strokes", {"letter_accuracy": 0.95, "stop_error": -0.05}, "hello world"
+    ),
     "temporal_attention": Recipe("model=temporal_attention data=clips", {"true": 0.9}, "example.gif"),
     "tree_lstm": Recipe("model=tree_lstm data=sst", {"accuracy_roots": 0.9}, "critics loved this film ."),
     "tree_lstm_sick": Recipe(

@@ -39,6 +39,8 @@ class Family:
     """Its networks predict the samples of a sound: `start` and `step` of a sample beside `forward`."""
     ordered = False
     """Its networks predict the values of a picture in an order: `start` and `step` of a pixel beside `forward`."""
+    in_order = False
+    """Its networks predict values in an order that are neither tokens nor pixels: `forward` reads none too early."""
     grids: ClassVar[dict[str, str]] = {}
     """The mask of each padded tensor of a batch, (B, ...) as far as the axes of the mask go."""
     singles: ClassVar[tuple[str, ...]] = ()

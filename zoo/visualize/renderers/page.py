@@ -65,7 +65,7 @@ def _templates() -> Any:
     )
     filters: dict[str, Any] = {
         "channels": lambda colour: " ".join(map(str, bytes.fromhex(colour[1:]))),
-        "color": _color,
+        "color": color,
         "fixed": lambda value, digits=1: f"{value:.{digits}f}",
     }
     made.filters |= filters
@@ -73,7 +73,8 @@ def _templates() -> Any:
     return made
 
 
-def _color(name: str) -> str:
+def color(name: str) -> str:
+    """Return the CSS of a colour of the theme, or another colour as it is."""
     if name == "attention":
         return "rgb(var(--attention))"
     return f"var(--{name})" if name in PALETTE else name
