@@ -67,12 +67,12 @@ class GridBlock(nn.Module):
         Args:
             wave: The lines of cells.
             x: (n, d) the h of the layer below, and further inputs (n, I) after it where there are `more` weights.
-            begin: (n', (N - 1) d) each, the states at the beginning of a dimension, for the first n' cells. None: 0.
+            begin: (n', d) the states with which dimensions begin, as the wave reads them. None: it reads none.
             more: (4 (N - 1) d, I) the weights of the further inputs.
         """
         weight = self._masked_others()
         weight = weight if more is None else torch.cat([weight, more], 1)
-        nothing = x.new_zeros(0, self.sides * self.width)
+        nothing = x.new_zeros(0, self.width)
         with without_autocast(x.device):
             inputs = [precise(part) for part in (x, weight, self.others.bias, *(begin or (nothing, nothing)))]
             exported = torch.compiler.is_exporting()
@@ -135,94 +135,123 @@ class GridSequences(GridStack):
             below: (n, d) what enters the first layer at each position.
             begin: (B, L, d) the states along time before the first position. None: 0. An empty sequence keeps them.
         """
-        rows = packing.shape[0]
+        rows, exported = packing.shape[0], isinstance(packing, Padded)
         if begin is None:
             nothing = below.h.new_zeros(rows, self.layers, below.h.shape[1])
             begin = States(nothing, nothing)
-        run = self._scanned if isinstance(packing, Padded) else self._by_steps
+        wave = None if exported else Wave.sequences(packing.batch_sizes, below.h.device)
         after = []
         for number, block in enumerate(self):
-            below, last = run(block, packing, below, States(begin.h[:, number], begin.m[:, number]))
+            first = States(begin.h[:, number], begin.m[:, number])
+            if isinstance(packing, Padded):
+                below, last = self._scanned(block, packing, below, first)
+            else:
+                assert wave is not None
+                below, time = block(wave, below, first.at(packing.order))
+                last = States(*(_replaced(*pair, packing) for pair in zip(first, time, strict=True)))
             after.append(last)
         return below.h, States(*(torch.stack(parts, 1) for parts in zip(*after, strict=True)))
 
     @staticmethod
-    def _by_steps(block: GridBlock, packing: Packing, below: States, begin: States) -> tuple[States, States]:
-        first = begin.at(packing.order)
-        found, time = block(Wave.sequences(packing.batch_sizes), below, first)
-        last = time.at(packing.last)
-        after = (old.to(new.dtype).index_copy(0, packing.order, new) for old, new in zip(begin, last, strict=True))
-        return found, States(*after)
-
-    @staticmethod
     def _scanned(block: GridBlock, packing: Padded, below: States, begin: States) -> tuple[States, States]:
-        """As `_by_steps`, while the network is exported."""
+        """The states along depth (n, d), and those along time after each sequence, while the network is exported."""
         width = block.width
         sums = nn.functional.linear(below.h, block.others.weight[:, width:], block.others.bias)
         u = block.others.weight[:, :width]
 
-        def step(x: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        def step(x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             return cell(x + state[0] @ u.t(), state[1])
 
         (near,), last = scanned(step, lambda state: (state[0],), sums, packing, tuple(begin))
         return block.rise(near, below), States(*last)
 
 
+def _replaced(before: Tensor, time: Tensor, packing: Packing) -> Tensor:
+    """The states `before` (B, d), and in their place those after the last position of the sequences that have one."""
+    return before.to(time.dtype).index_copy(0, packing.order, time.index_select(0, packing.last))
+
+
 class Plane:
-    """The cells of S source words and T target words of B sentences, n = S T B, in the order of anti-diagonals.
+    """The cells of S source words and T target words of B sentences, in the order of anti-diagonals i + j.
 
     i and j count from 0. A layer that scans the source backwards reads each source in reverse, and its i counts the
-    words in this order. Padding comes last in every scan, where no real cell reads it.
+    words in this order. On a CPU only the n cells of real words exist. On other devices, which would have to wait for
+    the lengths, n = S T B; padding comes last in every scan, where no real cell reads it.
     """
 
-    def __init__(self, lengths: Tensor, rows: int, columns: int) -> None:
+    def __init__(
+        self, source: Tensor, target: Tensor | None, size: tuple[int, int], *, sides: bool, beside: bool
+    ) -> None:
         """
         Args:
-            lengths: (B,) words of each source.
-            rows: S.
-            columns: T.
+            source: (B,) the lengths of the sources, at least 1.
+            target: (B,) the lengths of the targets; None: 1.
+            size: S and T.
+            sides: whether there are states with which the first dimension begins, one for each target word.
+            beside: whether there are states with which the second dimension begins, one for each source word.
         """
-        count, device = lengths.shape[0], lengths.device
-        self.wave, self.lengths, self.cells = Wave.plane(rows, columns, count), lengths, rows * columns * count
-        i, j = torch.arange(rows, device=device)[:, None], torch.arange(columns, device=device)
-        order = ((i + j) * rows + i).flatten().argsort()  # (S T,) the cells of one sentence in the order of lines
-        self.i, self.j = order // columns, order % columns
-        self.place = order.argsort().view(rows, columns)  # (S, T) the inverse
-        self.example = torch.arange(count, device=device)
+        (rows, columns), count, device = size, source.shape[0], source.device
+        exact = device.type == "cpu"
+        source_end = source if exact else torch.full((count,), rows)
+        target_end = torch.full((count,), columns) if target is None or not exact else target
+        i, j = torch.arange(rows), torch.arange(columns)
+        real_i, real_j = i < source_end[:, None], j < target_end[:, None]  # (B, S), (B, T)
+        line = torch.arange(rows + columns - 1)[:, None, None]
+        j = line - i[:, None]
+        real = (i[:, None] < source_end) & (j >= 0) & (j < target_end)  # (S + T - 1, S, B)
+        sizes = [size for size in real.sum((1, 2)).tolist() if size]
+        line, i, example = real.nonzero().unbind(1)  # (n,) each
+        j, self.cells = line - i, len(i)
+        number = torch.full((count, rows + 1, columns + 1), -1)  # (B, 1 + S, 1 + T), with the cells before the first
+        number[example, i + 1, j + 1] = torch.arange(self.cells)
+        begins, edges = 0, []
+        for asked, edge, exists in ((sides, number[:, 0, 1:], real_j), (beside, number[:, 1:, 0], real_i)):
+            if asked:
+                edges.append(exists.flatten().nonzero().squeeze(1))
+                edge[exists] = self.cells + begins + torch.arange(len(edges[-1]))
+                begins += len(edges[-1])
+        neighbours = torch.stack([number[example, i, j + 1], number[example, i + 1, j]], 1)
+        self.wave = Wave.of(sizes, neighbours.to(device), begins)
+        self.number, self.lengths = number.to(device), source
+        self.example, self.i, self.j = example.to(device), i.to(device), j.to(device)
+        self.edges = [edge.to(device) for edge in edges]
 
     def pairs(self, source: Tensor, target: Tensor) -> Tensor:
         """(n, F) the sums of a source part (B, S, F) and a target part (B, T, F)."""
-        parts = source.transpose(0, 1).index_select(0, self.i), target.transpose(0, 1).index_select(0, self.j)
-        return (parts[0] + parts[1]).flatten(0, 1)
+        rows, columns = (self.example * part.shape[1] + at for part, at in ((source, self.i), (target, self.j)))
+        return source.flatten(0, 1).index_select(0, rows) + target.flatten(0, 1).index_select(0, columns)
 
-    def begin(self, entering: Tensor, beside: Tensor) -> States:
-        """The states (n, 2 d) where a dimension begins, from those of the cells i = 0 (B, T, 2 d) and of the cells j = 0
-        (B, S, 2 d), with h and m side by side."""
-        parts = []
-        for places, given in ((self.place[0], entering), (self.place[:, 0], beside)):
-            number = (places[:, None] * self.example.shape[0] + self.example).flatten()
-            given = given.transpose(0, 1).flatten(0, 1)
-            parts.append(given.new_zeros(self.cells, given.shape[1]).index_copy(0, number, given).chunk(2, 1))
-        return States(*(torch.cat(both, 1) for both in zip(*parts, strict=True)))
+    def begin(self, *parts: Tensor) -> States:
+        """The states (n', d) with which dimensions begin: (B, T, 2 d) of the first dimension and (B, S, 2 d) of the
+        second, as far as the plane has them, with h and m side by side."""
+        pairs = zip(parts, self.edges, strict=True)
+        return States.of(torch.cat([part.flatten(0, 1).index_select(0, edge) for part, edge in pairs]))
 
     def turned(self, source: Tensor, layer: int) -> Tensor:
         """A source part (B, S, F) in the order in which a layer, counted from 0, scans it."""
         if layer % 2 == 0:
             return source
-        order = self._reverse(torch.arange(source.shape[1], device=source.device)[:, None]).t()  # (B, S)
+        i = torch.arange(source.shape[1], device=source.device)
+        order = self._reverse(i, self.lengths[:, None])  # (B, S)
         return source.gather(1, order[..., None].expand_as(source))
 
     @cached_property
     def mirror(self) -> Tensor:
         """(n,) the cell of the same words in the other direction of the scan. Its own inverse."""
-        place = self.place[self._reverse(self.i[:, None]), self.j[:, None]]  # (S T, B)
-        return (place * self.example.shape[0] + self.example).flatten()
+        i = self._reverse(self.i, self.lengths.index_select(0, self.example))
+        return self.number[self.example, i + 1, self.j + 1]
 
     def ends(self, example: Tensor, column: Tensor) -> Tensor:
         """(N,) the cells of the last source word in a scan, for some examples (N,) and their target words (N,)."""
-        last = (self.lengths - 1).clamp(min=0).index_select(0, example)
-        return self.place[last, column] * self.example.shape[0] + example
+        return self.number[example, self.lengths.index_select(0, example), column + 1]
 
-    def _reverse(self, i: Tensor) -> Tensor:
-        """(..., B) the word that each of the words i (..., 1) of a source is in reverse."""
-        return torch.where(i < self.lengths, self.lengths - 1 - i, i)
+    def laid_out(self, states: Tensor) -> Tensor:
+        """(n, F) of a plane with one target word -> (B, S, F)."""
+        count, rows = self.number.shape[0], self.number.shape[1] - 1
+        empty = states.new_zeros(count * rows, states.shape[1])
+        return empty.index_copy(0, self.example * rows + self.i, states).view(count, rows, -1)
+
+    @staticmethod
+    def _reverse(i: Tensor, lengths: Tensor) -> Tensor:
+        """The word that word i of a source is in reverse. Padding stays where it is."""
+        return torch.where(i < lengths, lengths - 1 - i, i)

@@ -23,6 +23,7 @@ Notation: B sentences, S source and T target tokens, N real target tokens, K hyp
 hidden_dim, n = S T B cells in the order of anti-diagonals i + j, V words.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -69,74 +70,74 @@ class GridLSTM(WritingNetwork):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
-        read, _, targets = batch.forced
-        source = self._source(batch)  # (B, S, 2d)
-        target = self._target(read[:, : len(targets.batch_sizes)])  # (B, T, 2d)
-        plane = Plane(batch.memory_length, source.shape[1], target.shape[1])
-        if self.sides:
-            below = States.of(source.new_zeros(plane.cells, 2 * self.width))
-            begins = [plane.begin(target, plane.turned(source, layer)) for layer in range(self.grid.layers)]
-        else:
-            below = States.of(plane.pairs(source, target))  # (n, d) each
-            begins = [None] * self.grid.layers
-        h, _ = self._run(plane, below, begins, plane.ends(targets.row, targets.time))  # (N, d)
+        read, mask, targets = batch.forced
+        source, target = self._source(batch.source), self._target(read)  # (B, S, 2d), (B, T, 2d)
+        plane = self._plane(batch.memory_length, mask.sum(1), (source.shape[1], target.shape[1]), beside=self.sides)
+        entering = [target] if self.sides else []
+        begins = [
+            plane.begin(*entering, plane.turned(source, layer)) if self.sides else None
+            for layer in range(self.grid.layers)
+        ]
+        h, _ = self._run(plane, source, target, begins, plane.ends(targets.row, targets.time))  # (N, d)
         return Output(self._scores(h, batch.memory_length.index_select(0, targets.row)))
 
     def start(self, batch: PairBatch) -> State:
-        source = self._source(batch)
-        length = batch.memory_length
-        plane = Plane(length, source.shape[1], 1)
-        begin = torch.zeros_like(source)
-        layers = [plane.turned(source, layer) if self.sides else begin for layer in range(self.grid.layers)]
-        h, m = States.of(torch.stack(layers, 2)[:, None])  # (B, 1, S, L, d) each
+        source, length = self._source(batch.source), batch.memory_length
+        plane = self._plane(length, None, (source.shape[1], 1), beside=False)
+        beside = source if self.sides else torch.zeros_like(source)
+        states = [plane.turned(beside, layer) for layer in range(self.grid.layers)]
+        h, m = States.of(torch.stack(states, 2)[:, None])  # (B, 1, S, L, d) each
         return State({"source": source, "length": length}, {"hidden": h, "cell": m})
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read one target word of each hypothesis, and with it the whole source: L S blocks. The states are those along
         the target (B, K, S, L, d), in the order in which a layer scans the source."""
-        rows, count, longest, layers, width = state.hypotheses["hidden"].shape
+        rows, count, longest = state.hypotheses["hidden"].shape[:3]
         target = self._target(tokens).flatten(0, 1)[:, None]  # (B K, 1, 2d)
         source = state.memory["source"].repeat_interleave(count, 0)  # (B K, S, 2d)
         length = state.memory["length"].repeat_interleave(count)
-        plane = Plane(length, longest, 1)
-        before = [state.hypotheses[name].flatten(0, 1) for name in ("hidden", "cell")]  # (B K, S, L, d)
-        states = torch.cat(before, 3).unbind(2)  # (B K, S, 2d) of each layer
-        entering = target if self.sides else torch.zeros_like(target)
-        begins = [plane.begin(entering, part) for part in states]
-        below = States.of(source.new_zeros(plane.cells, 2 * width) if self.sides else plane.pairs(source, target))
+        plane = self._plane(length, None, (longest, 1), beside=True)
+        before = torch.cat([state.hypotheses[name].flatten(0, 1) for name in ("hidden", "cell")], 3)  # (B K, S, L, 2d)
+        entering = [target] if self.sides else []
+        begins = [plane.begin(*entering, part) for part in before.unbind(2)]
         number = torch.arange(rows * count, device=tokens.device)
-        h, found = self._run(plane, below, begins, plane.ends(number, torch.zeros_like(number)))
+        h, found = self._run(plane, source, target, begins, plane.ends(number, torch.zeros_like(number)))
         after = {}
         for name, *parts in zip(("hidden", "cell"), *found, strict=True):
-            laid_out = torch.stack([part[:, width:] for part in parts], 1).view(longest, rows, count, layers, width)
-            after[name] = laid_out.permute(1, 2, 0, 3, 4)
+            layers = [plane.laid_out(part[:, self.width :]) for part in parts]  # (B K, S, d) each
+            after[name] = torch.stack(layers, 2).unflatten(0, (rows, count))
         log_probs = log_probabilities(self._scores(h, length)).view(rows, count, -1)
         return Step(log_probs, State(state.memory, after), {})
 
     def _run(
-        self, plane: Plane, below: States, begins: list[States | None], ends: Tensor
+        self, plane: Plane, source: Tensor, target: Tensor, begins: Sequence[States | None], ends: Tensor
     ) -> tuple[Tensor, list[States]]:
-        """The h along depth of the top layer at the cells `ends`, and the states along i and j (n, 2d) of each layer."""
-        found = []
+        """The h of the top layer at the cells `ends` (N, d), and of each layer the states along i and j (n, 2d)."""
+        below = source.new_zeros(plane.cells, 2 * self.width) if self.sides else plane.pairs(source, target)
+        depth, found = States.of(below), []
         for number, (block, begin) in enumerate(zip(self.grid, begins, strict=True)):
             if number:
-                below = below.at(plane.mirror)
-            sides = block.scan(plane.wave, below.h, begin)
-            near = sides.h
+                depth = depth.at(plane.mirror)
+            plain = block.scan(plane.wave, depth.h, begin)
+            found.append(plain)
+            near = plain.h
             if number == self.grid.layers - 1:  # nothing reads the other cells of the top layer
-                near, below = near.index_select(0, ends), below.at(ends)
-            below = block.rise(near, below)
-            found.append(sides)
-        return below.h, found
+                near, depth = near.index_select(0, ends), depth.at(ends)
+            depth = block.rise(near, depth)
+        return depth.h, found
+
+    def _plane(self, source: Tensor, target: Tensor | None, size: tuple[int, int], *, beside: bool) -> Plane:
+        """The plane of sources and targets of some lengths (B,). A source without a word has a cell, whose h is not
+        read."""
+        return Plane(source.clamp(min=1), target, size, sides=self.sides, beside=beside)
 
     def _scores(self, h: Tensor, length: Tensor) -> Tensor:
         """(N, V) from h (N, d) and the lengths (N,) of the sources."""
         return self.vocabulary(self.dropout(h.masked_fill(length[:, None] == 0, 0)))
 
-    def _source(self, batch: PairBatch) -> Tensor:
-        """W_s E(s) (B, S, 2d); S is the length of the longest source, and at least 1."""
-        longest = max(1, len(batch.source_packing.batch_sizes))
-        return self.source_entry(self.dropout(self.source_embedding(batch.source[:, :longest])))
+    def _source(self, tokens: Tensor) -> Tensor:
+        """W_s E(s) (B, S, 2d)."""
+        return self.source_entry(self.dropout(self.source_embedding(tokens)))
 
     def _target(self, tokens: Tensor) -> Tensor:
         """W_t E(y) (B, T, 2d)."""

@@ -1,4 +1,4 @@
-"""The LSTMs of a Grid LSTM over a line or a plane of cells, with backward passes derived by hand.
+"""The LSTMs of a Grid LSTM over lines or planes of cells, with backward passes derived by hand.
 
 Kalchbrenner, Danihelka, Graves 2016, https://arxiv.org/abs/1507.01526. A block of N dimensions has one LSTM for each of
 them. Depth is the priority dimension: its LSTM reads the new h of the others, and nothing in a layer reads its result.
@@ -7,15 +7,16 @@ anti-diagonal of a plane or a step of sequences, at once. `rise` computes the LS
 
     o, i, f = sigmoid(W H + b);  g = tanh(W_g H + b_g);  m' = f m + i g;  h' = tanh(o m')
 
-Notation: n cells in the order of lines (with the examples of a batch, if there are any), K = N - 1 dimensions, d units,
-D = K d, I inputs.
+The states of a cell are K rows of a table, one for each dimension. After the rows of all cells come those with which a
+dimension begins, and a row of zeros.
+
+Notation: n cells of all examples in the order of lines, K = N - 1 dimensions, n' begins, d units, D = K d, I inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import torch
 import torch.nn.functional as F
@@ -26,45 +27,45 @@ from zoo.layers.loops.loop import Loop, sigmoid_backward, tanh_backward
 
 @dataclass(frozen=True)
 class Wave:
-    """The lines of cells that are computed one after the other."""
+    """The lines of cells that are computed one after the other, and the rows of the table that each cell reads."""
 
     sizes: tuple[int, ...]  # Cells of each line
-    reads: tuple[tuple[tuple[int, int, int], ...], ...]
-    """For each line and dimension: the first cell that reads a cell of the line before, the cell that it reads, and the
-    number of such cells. The cells that follow one another read cells that follow one another. A cell that reads
-    nothing is at the beginning of the dimension."""
+    dimensions: int  # K
+    begins: int  # n'
+    reads: Tensor  # (n K,) the row that each dimension of each cell reads
+    later: Tensor
+    """(n K + n',) for each row of the table but the zeros, the number in `reads` of what reads it. n K: nothing does."""
 
     @classmethod
-    def sequences(cls, sizes: Sequence[int]) -> Wave:
-        """Sequences, the longest first: step t has `sizes[t]` of them, in falling order. One dimension."""
-        starts = [0, *accumulate(sizes)]
-        reads = [(starts[t], starts[max(t - 1, 0)], size if t else 0) for t, size in enumerate(sizes)]
-        return cls(tuple(sizes), tuple((read,) for read in reads))
-
-    @classmethod
-    def plane(cls, rows: int, columns: int, count: int) -> Wave:
-        """The cells (i, j) of `rows` and `columns`, each for `count` examples, by anti-diagonals i + j and inside by i.
-
-        Two dimensions: along the first a cell reads (i - 1, j), along the second (i, j - 1).
+    def of(cls, sizes: Sequence[int], neighbours: Tensor, begins: int = 0) -> Wave:
         """
-        lines = diagonals(rows, columns)
-        starts = list(accumulate((len(line) for line in lines), initial=0))
-        reads = []
-        for t, line in enumerate(lines):
-            before = lines[t - 1] if t else range(0)
-            places = []
-            for shift in (1, 0):
-                first = max(line.start, before.start + shift)
-                size = max(0, min(line.stop, before.stop + shift) - first)
-                own, read = starts[t] + first - line.start, starts[t - 1] + first - shift - before.start
-                places.append((own * count, read * count, size * count) if t else (0, 0, 0))
-            reads.append(tuple(places))
-        return cls(tuple(len(line) * count for line in lines), tuple(reads))
+        Args:
+            sizes: cells of each line.
+            neighbours: (n, K) the number of the cell in the line before, n + r for the begin r, -1 for zeros. No two
+                cells have the same one.
+            begins: n'.
+        """
+        cells, dimensions = neighbours.shape
+        rows = torch.arange(dimensions, device=neighbours.device) + dimensions * neighbours
+        rows = torch.where(neighbours < cells, rows, neighbours + cells * (dimensions - 1))
+        reads = rows.where(neighbours >= 0, cells * dimensions + begins).flatten()
+        later = torch.full((cells * dimensions + begins + 1,), len(reads), device=reads.device)
+        later = later.index_copy(0, reads, torch.arange(len(reads), device=reads.device))[:-1]
+        return cls(tuple(sizes), dimensions, begins, reads, later)
 
+    @classmethod
+    def sequences(cls, sizes: Sequence[int], device: torch.device) -> Wave:
+        """Sequences, the longest first: step t has `sizes[t]` of them, in falling order. One dimension, which begins in
+        each sequence."""
+        count, first = sum(sizes), sizes[0] if sizes else 0
+        cells = torch.arange(count, device=device)
+        each = torch.tensor([*zip((0, *sizes), sizes, strict=False)], dtype=torch.long, device=device).view(-1, 2)
+        shift = each[:, 0].repeat_interleave(each[:, 1], output_size=count)  # the size of the step before
+        return cls.of(sizes, torch.where(cells < first, cells + count, cells - shift)[:, None], first)
 
-def diagonals(rows: int, columns: int) -> list[range]:
-    """The rows of the cells of each anti-diagonal."""
-    return [range(max(0, t - columns + 1), min(t + 1, rows)) for t in range(rows + columns - 1)]
+    def split(self, rows: Tensor) -> tuple[Tensor, ...]:
+        """The rows (n_t K, ...) of each line in (n K or more, ...)."""
+        return rows[: len(self.reads)].split([size * self.dimensions for size in self.sizes])
 
 
 def cell(sums: Tensor, m: Tensor) -> tuple[Tensor, Tensor]:
@@ -82,36 +83,31 @@ def scan_by_lines(wave: Wave, x: Tensor, weight: Tensor, bias: Tensor, h0: Tenso
         x: (n, I) what the cells read besides the h of their neighbours.
         weight: (4D, D + I), the columns of the neighbours first. Each gate has the units of all dimensions.
         bias: (4D,).
-        h0: (n', D) the h at the beginning of a dimension, for the first n' cells; 0 for the others. It is not read at
-            cells that have a neighbour.
-        m0: (n', D) the m there.
+        h0: (n', d) the h with which dimensions begin.
+        m0: (n', d) their m.
 
     Returns:
         h' and m', (n, D) each.
     """
-    count, width = len(x), len(bias) // 4
+    width, rows = bias.shape[0] // 4, len(wave.reads)
     sums = F.linear(x, weight[:, width:], bias).split(wave.sizes)
-    begins = [F.pad(part, (0, 0, 0, count - len(part))).split(wave.sizes) for part in (h0, m0)]
-    states: list[list[Tensor]] = [[], []]
+    ends = [F.pad(part, (0, 0, 0, 1)) for part in (h0, m0)]  # the begins and the zeros
+    h, m = (part[:0] for part in ends)
+    found: list[tuple[Tensor, Tensor]] = []
     start = 0
-    for t, size in enumerate(wave.sizes):
-        near = []
-        for begin, lines in zip(begins, states, strict=True):
-            parts = []
-            for k, (own, read, length) in enumerate(wave.reads[t]):
-                at_begin = begin[t].chunk(len(wave.reads[t]), 1)[k]
-                if length:
-                    first, before = own - start, start - wave.sizes[t - 1]
-                    neighbours = lines[-1].chunk(len(wave.reads[t]), 1)[k][read - before :][:length]
-                    at_begin = torch.cat([at_begin[:first], neighbours, at_begin[first + length :]])
-                parts.append(at_begin)
-            near.append(torch.cat(parts, 1))
-        found = cell(sums[t] + F.linear(near[0], weight[:, :width]), near[1])
-        for lines, line in zip(states, found, strict=True):
-            lines.append(line)
-        start += size
-    h, m = (torch.cat(lines) if lines else x.new_zeros(0, width) for lines in states)
-    return h, m
+    for reads, line in zip(wave.split(wave.reads), sums, strict=True):
+        place = torch.where(reads < rows, reads - start, reads - rows + len(h))  # h and m have the line before
+        near, before = (
+            torch.cat([part, end]).index_select(0, place).view(len(line), width)
+            for part, end in zip((h, m), ends, strict=True)
+        )
+        found.append(cell(line + F.linear(near, weight[:, :width]), before))
+        start += len(h)
+        h, m = (part.view(-1, h0.shape[1]) for part in found[-1])
+    if not found:
+        return x.new_zeros(0, width), x.new_zeros(0, width)
+    hidden, cells = zip(*found, strict=True)
+    return torch.cat(hidden), torch.cat(cells)
 
 
 def rise_by_cells(near: Tensor, h: Tensor, m: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
@@ -137,28 +133,33 @@ class ScanLoop(Loop):
         self.wave = wave
 
     def forward(self, x: Tensor, weight: Tensor, bias: Tensor, h0: Tensor, m0: Tensor) -> tuple[Tensor, Tensor]:
-        sizes, width = self.wave.sizes, len(bias) // 4
-        u = weight[:, :width].t()
+        wave, width, rows = self.wave, len(bias) // 4, len(self.wave.reads)
+        u, shape = weight[:, :width].t(), (len(x), width)
         gates = torch.addmm(bias, x, weight[:, width:].t())  # first the sums, overwritten line by line
-        near, before = (x.new_zeros(len(x), width) for _ in range(2))
-        near[: len(h0)], before[: len(m0)] = h0, m0
-        hidden, cells = torch.empty_like(near), torch.empty_like(near)
+        h_table, m_table = (x.new_empty(rows + wave.begins + 1, width // wave.dimensions) for _ in range(2))
+        for table, begin in ((h_table, h0), (m_table, m0)):
+            table[rows:-1], table[-1] = begin, 0
+        near_rows, before_rows = (x.new_empty(rows, h_table.shape[1]) for _ in range(2))
+        hidden, cells, near, before = (
+            part.view(shape) for part in (h_table[:rows], m_table[:rows], near_rows, before_rows)
+        )
         parts = (gates, gates[:, : 3 * width], *gates.split(width, 1), near, before, hidden, cells)
-        lines = zip(*(part.split(sizes) for part in parts), self._moves(hidden, near), self._moves(cells, before))
-        for t, (gates_t, oif, o, i, f, g, near_t, before_t, h, m, h_moves, m_moves) in enumerate(lines):
-            for read, own in (*h_moves, *m_moves):
-                own.copy_(read)
-            if t or len(h0):
-                gates_t.addmm_(near_t, u)
+        by_line = [*(part.split(wave.sizes) for part in parts), *map(wave.split, (near_rows, before_rows, wave.reads))]
+        for gates_t, oif, o, i, f, g, near_t, before_t, h, m, near_t_rows, before_t_rows, reads in zip(
+            *by_line, strict=True
+        ):
+            torch.index_select(h_table, 0, reads, out=near_t_rows)
+            torch.index_select(m_table, 0, reads, out=before_t_rows)
+            gates_t.addmm_(near_t, u)
             oif.sigmoid_()
             torch.mul(f, before_t, out=m).addcmul_(i, g.tanh_())
             torch.mul(o, m, out=h).tanh_()
         self.x, self.weight, self.gates, self.near, self.before = x, weight, gates, near, before
-        self.hidden, self.cells, self.begun = hidden, cells, len(h0)
+        self.hidden, self.cells = hidden, cells
         return hidden, cells
 
     def backward(self, d_hidden: Tensor, d_cells: Tensor) -> tuple[Tensor | None, ...]:
-        wave, gates, x, weight = self.wave, self.gates, self.x, self.weight
+        wave, gates, x, weight, rows = self.wave, self.gates, self.x, self.weight, len(self.wave.reads)
         width = d_hidden.shape[1]
         w_near, w_x = weight[:, :width], weight[:, width:]
         o, i, f, g = gates.split(width, 1)
@@ -169,45 +170,38 @@ class ScanLoop(Loop):
         sigmoid_backward.grad_input(self.before, f, grad_input=d_f)
         tanh_backward.grad_input(i, g, grad_input=d_g)
         h_by_m = tanh_backward(o, self.hidden)
-        d_h, d_m, d_near = d_hidden.clone(), d_cells.clone(), torch.empty_like(self.near)
-        d_ifg = d_gates[:, width:].unflatten(1, (3, width))
-        parts = (d_gates, d_ifg, d_o, f, h_by_m, d_h, d_m, d_near)
-        lines = zip(*(part.split(wave.sizes) for part in parts), self._moves(d_h, d_near), self._moves(d_m, d_m))
-        begun = self.begun and (self.needs[3] or self.needs[4])
-        for t, (d_gates_t, d_ifg_t, d_o_t, f_t, h_by_m_t, d_h_t, d_m_t, d_near_t, h_moves, m_moves) in reversed(
+        tables = [x.new_empty(rows + 1, width // wave.dimensions) for _ in range(2)]
+        for table in tables:
+            table[-1] = 0
+        d_near, d_before = (table[:rows].view_as(d_hidden) for table in tables)
+        parts = (
+            d_gates,
+            d_gates[:, width:].unflatten(1, (3, width)),
+            d_o,
+            f,
+            h_by_m,
+            d_near,
+            d_before,
+            d_hidden,
+            d_cells,
+        )
+        lines = list(zip(*(part.split(wave.sizes) for part in parts), wave.split(wave.later), strict=True))
+        last = len(lines) - 1
+        for t, (d_gates_t, d_ifg_t, d_o_t, f_t, by_m, d_near_t, d_before_t, d_h, d_m, later) in reversed(
             list(enumerate(lines))
         ):
-            d_m_t.addcmul_(d_h_t, h_by_m_t)
-            d_ifg_t.mul_(d_m_t[:, None])
-            d_o_t.mul_(d_h_t)
-            if t or begun:
+            if t < last:
+                d_h = tables[0].index_select(0, later).view_as(d_h).add_(d_h)
+                d_m = tables[1].index_select(0, later).view_as(d_m).add_(d_m)
+            d_m = torch.addcmul(d_m, d_h, by_m)
+            d_ifg_t.mul_(d_m[:, None])
+            d_o_t.mul_(d_h)
+            if t or wave.begins:
                 torch.mm(d_gates_t, w_near, out=d_near_t)
-                d_m_t.mul_(f_t)
-            for read, own in (*h_moves, *m_moves):
-                read.add_(own)
-        d_h0 = d_m0 = None
-        if begun:
-            for part in (d_near, d_m):
-                for _, own in (move for moves in self._moves(part, part) for move in moves):
-                    own.zero_()
-            d_h0, d_m0 = d_near[: self.begun], d_m[: self.begun]
-        elif self.needs[3] or self.needs[4]:
-            d_h0 = d_m0 = x.new_zeros(0, width)
+                torch.mul(d_m, f_t, out=d_before_t)
+        d_h0, d_m0 = (table.index_select(0, wave.later[rows:]) for table in tables)
         d_weight = torch.cat([d_gates.t() @ self.near, d_gates.t() @ x], 1) if self.needs[1] else None
         return d_gates @ w_x, d_weight, d_gates.sum(0), d_h0, d_m0
-
-    def _moves(self, read: Tensor, own: Tensor) -> list[list[tuple[Tensor, Tensor]]]:
-        """The views of what each line reads of the line before, in the tensors `read` and `own` (n, D)."""
-        parts = len(self.wave.reads[0]) if self.wave.reads else 1
-        pairs = list(zip(read.chunk(parts, 1), own.chunk(parts, 1), strict=True))
-        return [
-            [
-                (read.narrow(0, theirs, size), own.narrow(0, mine, size))
-                for (read, own), (mine, theirs, size) in zip(pairs, places, strict=True)
-                if size
-            ]
-            for places in self.wave.reads
-        ]
 
 
 class RiseLoop(Loop):
