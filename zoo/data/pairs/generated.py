@@ -31,7 +31,11 @@ class GeneratedPairs(PairData):
 
     def open_source(self) -> Source:
         source, target = (RuleTokenizer(self.tokens.tokenizer, name, self.tokens.lower).join for name in self.spoken)
-        return generated_pairs(self.generate, self.sample, self.noun, (source, target), **self.arguments)
+        return generated_pairs(self.generate, self.sample, self.noun, (source, target), **self.generator_arguments())
+
+    def generator_arguments(self) -> dict[str, Any]:
+        """The arguments of the generator besides count and seed."""
+        return self.arguments
 
 
 class Dates(GeneratedPairs):
