@@ -11,11 +11,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: workers and the p
 import pytest
 from hypothesis import settings
 
+from tests import composing
+
 settings.register_profile("untimed", deadline=None)  # a busy machine is slow, not wrong
 settings.load_profile("untimed")
 
 ROOT = Path(__file__).resolve().parent.parent
 gc.set_threshold(50_000, 20, 20)  # to look for garbage more often took up to a tenth of the time
+
+composing.install()
 
 LAUNCHER_VARIABLES = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
 

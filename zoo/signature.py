@@ -8,11 +8,13 @@ A constructor that forwards arguments names them in a TypedDict (PEP 692), so th
 
 import inspect
 from contextlib import suppress
+from functools import cache
 from inspect import Parameter, Signature
 from types import SimpleNamespace
 from typing import Any, NotRequired, Required, Unpack, get_args, get_origin, get_type_hints, is_typeddict
 
 
+@cache
 def signature(cls: type[Any]) -> Signature:
     """Return the signature of a constructor, in which `**rest: Unpack[SomeTypedDict]` is replaced by its keys.
 

@@ -35,11 +35,10 @@ BOUNDS = {
 
 def hold(key: str, value: Any, hint: Any) -> None:
     """Raise ConfigError, `key=value: expected ..., found ...`, unless plain `value` fits the annotation `hint`."""
-    try:
-        allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
-    except (PydanticUserError, SchemaError) as error:
+    allowed = _adapter(hint)
+    if allowed is None:
         if getattr(hint, "_is_protocol", False) and not isinstance(value, dict):
-            raise refusal(key, value, OBJECT) from error
+            raise refusal(key, value, OBJECT)
         return  # a kind of class that has a check of its own, such as a dataclass
     try:
         # as JSON a list may become a tuple, but "2" does not become a number, and true does not become 1
@@ -52,11 +51,33 @@ def hold(key: str, value: Any, hint: Any) -> None:
 
 def in_words(hint: Any) -> str:
     """Return the values that an annotation allows, in words: `a whole number from 1 on`. Empty if it has no words."""
+    allowed = _adapter(hint)
     try:
-        allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
-        return _either(allowed.json_schema(schema_generator=_Schema))
+        if allowed is not None:
+            return _either(allowed.json_schema(schema_generator=_Schema))
     except (PydanticUserError, SchemaError):
-        return OBJECT if getattr(hint, "_is_protocol", False) else ""
+        pass  # pydantic validates it, but cannot describe it
+    return OBJECT if getattr(hint, "_is_protocol", False) else ""
+
+
+def _adapter(hint: Any) -> TypeAdapter[Any] | None:
+    """Pydantic's validator of an annotation, None for one that pydantic does not know.
+
+    To build one takes longer than to use it, so each is built once. The text tells `int | str` from `str | int`: they
+    are equal, and a message names their parts in their order.
+    """
+    try:
+        return _cached_adapter(hint, str(hint))
+    except TypeError:  # metadata that cannot be hashed
+        return _cached_adapter.__wrapped__(hint, "")
+
+
+@cache
+def _cached_adapter(hint: Any, text: str) -> TypeAdapter[Any] | None:
+    try:
+        return TypeAdapter(hint, config=STRICT)
+    except (PydanticUserError, SchemaError):
+        return None
 
 
 class Checked:

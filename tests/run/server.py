@@ -19,6 +19,7 @@ import numpy
 
 import zoo.cli
 import zoo.run.train  # noqa: F401 (imported for the programs)
+from tests import composing
 from zoo.run import catalogue
 from zoo.run.compose import compose
 
@@ -82,6 +83,7 @@ def end(code: int) -> NoReturn:
 
 
 def main() -> None:
+    composing.install()
     catalogue.models(), catalogue.datasets(), compose([])  # imports what conf names and Hydra finds
     gc.freeze()  # else each fork would copy what its collector looks at
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
