@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 import zoo
-from tests.run.families import QUIET, UNEVEN
-from tests.run.programs import launch, result
+from tests.run.families import QUIET, SGD, UNEVEN
+from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks
 from zoo.data.strokes.encoding import ToWrite
+from zoo.tasks.handwriting import Handwriting
 
 TINY = ["model.hidden_dim=8", "model.mixtures=2", "data=strokes", *UNEVEN, *QUIET, "trainer.max_epochs=1"]
 TINY += ["task.written=3", "task.samples=2"]
@@ -76,3 +77,14 @@ def test_lines_without_a_text(tmp_path: Path, predicted, refusal) -> None:
     assert launch(["model=handwriting_prediction", *words, f"hydra.run.dir={drawn}"], tmp_path) == 0
     assert "cannot write one; use --sample N" in refusal("predict", drawn, "hello").err
     assert launch(["model=handwriting", *words, f"hydra.run.dir={tmp_path}/refused"], tmp_path) == 2
+
+
+def test_two_ranks_make_the_steps_and_the_metrics_of_one(tmp_path: Path, program_env: dict[str, str]) -> None:
+    words = ["model=handwriting", *TINY, *SGD, "optimizer.lr=0.001", "callbacks=checkpoint"]
+    assert {name.removeprefix("test/") for name in same_on_two_ranks(words, tmp_path, program_env, rtol=1e-4)} == SEEN
+
+
+def test_a_killed_run_with_noisy_weights_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["model=handwriting", *TINY, "model.weight_noise=0.05", "trainer.max_epochs=2", "callbacks=checkpoint"]
+    killed_and_resumed(words, tmp_path, Handwriting, monkeypatch, 9)
+    assert result(tmp_path / "resumed9")["metrics"] == result(tmp_path / "whole")["metrics"]

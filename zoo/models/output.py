@@ -21,8 +21,8 @@ class Output:
     """Weights after the softmax and before dropout, by name: `word`, or with a layer number `source.0`.
 
     The model's `attends` maps the part before the dot to a mask of the batch, or to None if the model chooses the
-    positions itself and returns them in `memories`. Rows are exactly 0 outside the mask and sum to 1 inside, or to less
-    if the model's `unnormalised` has the name.
+    positions itself and returns them in `memories`. Rows are exactly 0 outside the mask and sum to 1 inside, or to
+    another number if the model's `unnormalised` has the name.
     """
     losses: dict[str, Tensor] = field(default_factory=dict)
     """Further scalar losses of the model by name, each a mean over the batch; the task adds them to its loss."""

@@ -114,8 +114,9 @@ class Handwriting(HandwritingPredictions, Task):
             self.record(stage, "lag", distance.double())
 
     def _write(self, stage: str, batch: StrokeBatch) -> None:
-        """Write the texts of a batch, as far as these are among the first."""
+        """Write the texts of a batch, as far as these are among the first. Each rank records, even without any."""
         rows = torch.nonzero(batch.index < self.written).flatten()
+        errors = torch.zeros(0, device=self.device)
         if len(rows):
             assert batch.text is not None and batch.text_mask is not None
             some = StrokeBatch(
@@ -127,7 +128,8 @@ class Handwriting(HandwritingPredictions, Task):
             )
             sizes = torch.tensor([len(line.points) for line in self.write(some, [self.usual_bias] * len(rows))])
             true = batch.point_mask[rows].sum(1).cpu()
-            self.record(stage, "stop_error", ((sizes - true).abs() / true).to(self.device))
+            errors = ((sizes - true).abs() / true).to(self.device)
+        self.record(stage, "stop_error", errors)
 
     def first(self) -> StrokeBatch | None:
         """The first lines of the split that was evaluated last. The next split has others."""

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LEAST = 1e-8  # The least variance of an offset, as in `zoo.layers.mixture.LOWEST`
+
 
 def independent_points(data: Any) -> dict[str, float]:
     """The test metrics of one normal distribution for all offsets and one probability that a stroke ends, both fitted
     to the training lines."""
     (train, _), (test, lines) = (_points(data, split) for split in ("train", "test"))
-    mean, covariance = train[:, :2].mean(0), np.cov(train[:, :2].T)
+    mean, covariance = train[:, :2].mean(0), np.cov(train[:, :2].T) + LEAST * np.eye(2)
     away = test[:, :2] - mean
     squares = (away @ np.linalg.inv(covariance) * away).sum(1)
     normal = log(2 * pi) + np.log(np.linalg.det(covariance)) / 2 + squares / 2

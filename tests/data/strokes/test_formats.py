@@ -14,6 +14,7 @@ from zoo.data.strokes.given import read_given
 from zoo.data.strokes.iam_ondb import IamOnDB
 from zoo.data.strokes.own import OwnLines, QuickDraw
 from zoo.errors import ConfigError, DataError, UnusableInput
+from zoo.tasks.stroke_baselines import independent_points
 
 LINE = [[[0, 0], [3, 4]], [[5, 4], [5, 2]]]
 Rows = dict[str, list[tuple[str, str | None, list[Any]]]]
@@ -51,6 +52,13 @@ def test_json_lines_of_your_own(tmp_path: Path, cache_dir: Path) -> None:
         "train": "train",
         "val": "valid",
     }
+
+
+def test_a_pen_that_moves_along_one_line_has_a_baseline(tmp_path: Path, cache_dir: Path) -> None:
+    """Its coordinates are perfectly correlated."""
+    lines = [{"strokes": [[[n, n], [n + 1, n + 1], [0, 0]]]} for n in range(1, 11)]
+    scores = independent_points(prepared(OwnLines(path=str(json_lines(tmp_path / "all.jsonl", *lines)))))
+    assert np.isfinite(list(scores.values())).all()
 
 
 def test_lines_without_text_have_no_letters(tmp_path: Path, cache_dir: Path) -> None:
