@@ -171,6 +171,11 @@ def _replaced(before: Tensor, time: Tensor, packing: Packing) -> Tensor:
     return before.to(time.dtype).index_copy(0, packing.order, time.index_select(0, packing.last))
 
 
+def waits_for_lengths(device: torch.device) -> bool:
+    """Whether the processor would have to wait until a device has computed lengths, to know them as numbers."""
+    return device.type != "cpu"
+
+
 class Plane:
     """The cells of S source words and T target words of B sentences, in the order of anti-diagonals i + j.
 
@@ -191,7 +196,7 @@ class Plane:
             beside: whether there are states with which the second dimension begins, one for each source word.
         """
         (rows, columns), count, device = size, source.shape[0], source.device
-        exact = device.type == "cpu"
+        exact = not waits_for_lengths(device)
         source_end = source if exact else torch.full((count,), rows)
         target_end = torch.full((count,), columns) if target is None or not exact else target
         i, j = torch.arange(rows), torch.arange(columns)

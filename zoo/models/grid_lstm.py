@@ -3,8 +3,8 @@
 Nal Kalchbrenner, Ivo Danihelka, Alex Graves. ICLR 2016. https://arxiv.org/abs/1507.01526
 
 Equations: sections 3.1 and 3.2, a block of three dimensions reads H = [h_1, h_2, h_3] and has an LSTM for each, with
-(h'_k, m'_k) = LSTM_k(H, m_k) and h' = tanh(o m'). Depth has priority: its LSTM reads the h' of the other two. A plane of
-blocks for each layer has a cell for source word i and target word j. The first dimension leads from i - 1 to i, the
+(h'_k, m'_k) = LSTM_k(H, m_k) and h' = tanh(o m'). Depth has priority: its LSTM reads the h' of the other two. A layer
+is a plane of blocks, one for each source word i and target word j. The first dimension leads from i - 1 to i, the
 second from j - 1 to j, and depth from layer to layer. So the source is read anew for each target word. Even layers scan
 the source backwards, and no layer scans the target backwards. Target word j is predicted by a softmax over the h along
 depth of the top layer, at the last source cell of its scan.

@@ -4,8 +4,8 @@ Nal Kalchbrenner, Ivo Danihelka, Alex Graves. ICLR 2016. https://arxiv.org/abs/1
 
 Equations: sections 3.1 and 3.2 for two dimensions, with H = [h_1, h_2] of time and depth and depth in priority:
     (h'_1, m'_1) = LSTM_1([h_1, h_2], m_1),  (h'_2, m'_2) = LSTM_2([h'_1, h_2], m_2),  h' = tanh(o m').
-A token enters the first layer along depth, (h_2, m_2) = W E(x). The next one has a softmax over the h_2 of the top layer.
-Both h_2 and m_2 go up, so that memory has a linear path along depth as along time.
+A token enters the first layer along depth, (h_2, m_2) = W E(x). The next one has a softmax over the h_2 of the top
+layer. Both h_2 and m_2 go up, so that memory has a linear path along depth as along time.
 
 What differs from the paper:
 - `tied` shares one block between layers, as in the paper's experiments with characters. Without it each layer has its

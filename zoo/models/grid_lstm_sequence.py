@@ -4,8 +4,8 @@ Nal Kalchbrenner, Ivo Danihelka, Alex Graves. ICLR 2016. https://arxiv.org/abs/1
 
 Equations: sections 3.1 and 3.2 for two dimensions, with H = [h_1, h_2] of time and depth and depth in priority:
     (h'_1, m'_1) = LSTM_1([h_1, h_2], m_1),  (h'_2, m'_2) = LSTM_2([h'_1, h_2], m_2),  h' = tanh(o m').
-A token enters the first layer along depth, (h_2, m_2) = W E(x). The same blocks read the source and then, from the states
-along time that it left, write the target. The next token has a softmax over the h_2 of the top layer.
+A token enters the first layer along depth, (h_2, m_2) = W E(x). The same blocks read the source and then write the
+target, from the states along time that the source left. The next token has a softmax over the h_2 of the top layer.
 
 What differs from the paper:
 - Source and target have embeddings and projections of their own. The paper writes both as one sequence of one alphabet.

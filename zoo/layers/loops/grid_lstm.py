@@ -34,7 +34,7 @@ class Wave:
     begins: int  # n'
     reads: Tensor  # (n K,) the row that each dimension of each cell reads
     later: Tensor
-    """(n K + n',) for each row of the table but the zeros, the number in `reads` of what reads it. n K: nothing does."""
+    """(n K + n',) for each row of the table but the zeros, the place of its reader in `reads`; n K for none."""
 
     @classmethod
     def of(cls, sizes: Sequence[int], neighbours: Tensor, begins: int = 0) -> Wave:

@@ -1,7 +1,7 @@
 """The embedded samples of arithmetic on symbols: the parity of bits, and the sum of two numbers.
 
-A source of `addition` has the digits of both numbers with a plus between them, and the target those of the sum. All begin
-with the most significant digit, as people write them, and have no leading zeros.
+A source of `addition` has the digits of both numbers with a plus between them, and the target those of the sum.
+Numbers begin with the most significant digit, as people write them, and have no leading zeros.
 """
 
 import random
