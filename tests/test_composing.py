@@ -1,4 +1,4 @@
-"""What the tests compose is what Hydra composes alone."""
+"""The tests compose faster than Hydra alone, with the same results."""
 
 from pathlib import Path
 

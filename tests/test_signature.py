@@ -11,6 +11,7 @@ from zoo.arguments import Count, Share
 from zoo.errors import ConfigError
 from zoo.run.arguments import check_arguments
 from zoo.signature import signature
+from zoo.values import in_words
 
 
 class LoaderArguments(TypedDict, total=False):
@@ -149,3 +150,12 @@ def test_a_value_that_an_annotation_does_not_allow(name, value, expected):
         check_arguments(one, "part")
     shown = str(value).lower() if value is True else value
     assert str(caught.value) == f"part.{name}={shown}: expected {expected}"
+
+
+def test_annotations_that_are_equal_but_for_their_order_are_named_in_it():
+    assert int | str == str | int
+    assert (in_words(int | str), in_words(str | int)) == ("a whole number or text", "text or a whole number")
+
+
+def test_an_annotation_that_cannot_be_hashed_has_bounds_too():
+    assert in_words(Annotated[int, Ge(3), {"a": 1}]) == "a whole number from 3 on"

@@ -11,10 +11,9 @@ from contextlib import suppress
 from functools import cache
 from inspect import Parameter, Signature
 from types import SimpleNamespace
-from typing import Any, NotRequired, Required, Unpack, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, NotRequired, Required, Unpack, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 
-@cache
 def signature(cls: type[Any]) -> Signature:
     """Return the signature of a constructor, in which `**rest: Unpack[SomeTypedDict]` is replaced by its keys.
 
@@ -24,6 +23,11 @@ def signature(cls: type[Any]) -> Signature:
     A key of the TypedDict has the default that the base class gives it. It is required where the base class requires
     it, or where the TypedDict declares it as `Required`.
     """
+    return _signature(cast(Any, cls))  # mypy takes a class for one that cannot be hashed
+
+
+@cache
+def _signature(cls: Any) -> Signature:
     constructors = [vars(one).get("__init__") or vars(one).get("__new__") for one in cls.__mro__[:-1]]
     return Signature(_parameters([one for one in constructors if one]))
 
