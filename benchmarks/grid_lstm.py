@@ -1,18 +1,17 @@
 """The blocks of grid_lstm against the bare products of its anti-diagonals. Run: python -m benchmarks.grid_lstm
 
-Two layers of 20 x 20 cells, 8 sentences, 128 and 256 units: forward and backward, from what enters along depth to the h
-of the top layer, the second layer in the other direction. `layers`: as the network computes them. `products`: the matrix
-products that this needs and nothing else, forward and backward. Those with the states of neighbours are one for each
-anti-diagonal, the others one for all cells. `cells`: one block after the other, as the equations are written, with the
-products of all gates of a block in two. `readable`: the plain form that defines a layer, under autograd. `compiled`: the
+Two layers of 20 x 20 cells, 1 and 8 sentences, 64, 128 and 256 units: forward and backward, from the inputs along depth
+to the h of the top layer, the second layer in the other direction. `layers`: as the network computes them. `products`:
+the matrix products that this needs and nothing else, forward and backward. Those with the states of neighbours are one
+for each anti-diagonal, the others one for all cells. `cells`: block by block, as the equations are written, with two
+products for the gates of a block. `readable`: the plain form that defines a layer, under autograd. `compiled`: the
 same with torch.compile on its step.
-
-`step`: one target word of the re-encoder, 20 source words and 5 hypotheses, by the network. `forward`: all 20 words.
 """
 
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -24,7 +23,7 @@ from zoo.layers import grid_lstm
 from zoo.layers.grid_lstm import GridStack, Plane, States
 from zoo.layers.loops import grid_lstm as loops
 
-SENTENCES, SIZE, LAYERS, UNITS = 8, 20, 2, (128, 256)
+SIZE, LAYERS, SHAPES = 20, 2, ((1, 64), (1, 128), (8, 64), (8, 128), (8, 256))
 PAIRS = {
     "layers_by_products": ("layers", "products"),
     "cells_by_layers": ("cells", "layers"),
@@ -71,10 +70,10 @@ def by_layers(stack: GridStack, plane: Plane, x: Tensor) -> Tensor:
 
 
 def by_cells(stack: GridStack, plane: Plane, x: Tensor) -> Tensor:
-    """The same, one cell of all sentences after the other."""
-    count, width = SENTENCES, x.shape[1] // 2
+    """Compute the layers cell by cell, each for all sentences at once."""
+    count, width = plane.number.shape[0], x.shape[1] // 2
     place = plane.number[:, 1:, 1:].permute(1, 2, 0)  # (S, T, B)
-    nothing = x.new_zeros(count, width)
+    nothing = x.new_zeros(count, 2 * width)
     below = {(i, j): States.of(x[place[i, j]]) for i in range(SIZE) for j in range(SIZE)}
     for number, block in enumerate(stack):
         sides: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
@@ -82,12 +81,9 @@ def by_cells(stack: GridStack, plane: Plane, x: Tensor) -> Tensor:
         for i in range(SIZE):
             for j in range(SIZE):
                 read = below[SIZE - 1 - i if number else i, j]
-                up, left = sides.get((i - 1, j)), sides.get((i, j - 1))
+                up, left = (sides.get(place, (nothing, nothing)) for place in ((i - 1, j), (i, j - 1)))
                 h, m = (
-                    torch.cat(
-                        [nothing if up is None else up[k][:, :width], nothing if left is None else left[k][:, width:]],
-                        1,
-                    )
+                    torch.cat([part[k][:, at] for part, at in ((up, slice(width)), (left, slice(width, None)))], 1)
                     for k in range(2)
                 )
                 sides[i, j] = CELL(block.others(torch.cat([h, read.h], 1)), m)
@@ -98,31 +94,29 @@ def by_cells(stack: GridStack, plane: Plane, x: Tensor) -> Tensor:
     return torch.cat([below[place].h for place in order])
 
 
-def ways(width: int) -> dict[str, Callable[[], None]]:
+def ways(sentences: int, width: int) -> dict[str, Callable[[], None]]:
     """The layers, and all that they are compared with."""
-    lengths = torch.full((SENTENCES,), SIZE)
+    lengths = torch.full((sentences,), SIZE)
     plane = Plane(lengths, lengths, (SIZE, SIZE), sides=False, beside=False)
     stack = GridStack(width, 3, LAYERS, tied=False)
     x = torch.randn(plane.cells, 2 * width, requires_grad=True)
     gradient = torch.randn(plane.cells, width)
 
-    def whole(forward: Callable[[GridStack, Plane, Tensor], Tensor], **changed: Any) -> Callable[[], None]:
+    def whole(forward: Callable[[GridStack, Plane, Tensor], Tensor]) -> Callable[[], None]:
         def step() -> None:
             for part in (x, *stack.parameters()):
                 part.grad = None
-            with patch.multiple(grid_lstm, **changed) if changed else patch.multiple(grid_lstm):
-                forward(stack, plane, x).backward(gradient)
+            forward(stack, plane, x).backward(gradient)
 
         return step
 
     def readable(cell: Callable[..., Any]) -> Callable[[], None]:
-        def scan(wave: loops.Wave) -> Callable[..., Any]:
-            return lambda *inputs: loops.scan_by_lines(wave, *inputs)
-
-        step = whole(by_layers, ScanLoop=scan, RiseLoop=lambda: loops.rise_by_cells)
+        """The plain form in place of the loops, with another step in place of its own."""
+        step = whole(by_layers)
+        plain = {"ScanLoop": lambda wave: partial(loops.scan_by_lines, wave), "RiseLoop": lambda: loops.rise_by_cells}
 
         def run() -> None:
-            with patch.object(loops, "cell", cell):
+            with patch.object(loops, "cell", cell), patch.multiple(grid_lstm, **plain):
                 step()
 
         return run
@@ -141,15 +135,20 @@ def measured(seed: int, rounds: int) -> dict[str, Any]:
     """The ratios for one seed."""
     torch.manual_seed(seed)
     found: dict[str, Any] = {}
-    for width in UNITS:
-        seconds = paired(ways(width), rounds=rounds, warmup=2, clock=time.process_time)
-        found |= {f"{name}_{width}": ratio(seconds, *pair) for name, pair in PAIRS.items()}
-        found[f"milliseconds_{width}"] = {
-            key: round(1000 * statistics.median(times), 1) for key, times in seconds.items()
+    for shape in SHAPES:
+        seconds = paired(ways(*shape), rounds=rounds, warmup=2, clock=time.process_time)
+        found |= {key(name, shape): ratio(seconds, *pair) for name, pair in PAIRS.items()}
+        found[key("milliseconds", shape)] = {
+            name: round(1000 * statistics.median(times), 1) for name, times in seconds.items()
         }
     return found
 
 
+def key(name: str, shape: tuple[int, int]) -> str:
+    """The name of a number for some sentences and units."""
+    return f"{name}_{shape[0]}x{shape[1]}"
+
+
 if __name__ == "__main__":
-    keys = [f"{name}_{width}" for width in UNITS for name in PAIRS]
+    keys = [key(name, shape) for shape in SHAPES for name in PAIRS]
     over_batches("grid_lstm", __doc__ or "", measured, keys, rounds=7, threads=1, examples="numbers")

@@ -83,8 +83,8 @@ class Gate(Loop):
 
 
 def gate_over_time(x: Tensor, length: int) -> Tensor:
-    """tanh(value) * sigmoid(opening) of sequences. `x` (B, 2 D, N + p) has the values first, and p further positions that
-    are ignored. Returns (B, D, N)."""
+    """tanh(value) * sigmoid(opening) of sequences. `x` (B, 2 D, N + p) has the values first, and p further positions
+    that are ignored. Returns (B, D, N)."""
     if x.device.type != "cpu" or torch.compiler.is_compiling():
         return plain_over_time(x, length)
     return GateOverTime(length)(x)

@@ -5,7 +5,7 @@ reads H = [h_1, ..., h_N] and m_1, ..., m_N. Each dimension has an LSTM, (h'_k, 
 (4d, Nd). Depth is the last dimension and has priority: its LSTM reads the h' of the others in place of their h. Both h
 and m go up, so that memory has a linear path along depth, as it has along time.
 
-Notation: B sequences of which R are not empty, n cells in the order of lines, L layers, N dimensions, d width.
+Notation: B sequences, R of them not empty, n cells in the order of lines, L layers, N dimensions, d width.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class States(NamedTuple):
         return cls(*both.chunk(2, -1))
 
     def at(self, places: Tensor) -> States:
-        """Those of some of the cells, given by their numbers."""
+        """The states of some cells, given by their numbers."""
         return States(self.h.index_select(0, places), self.m.index_select(0, places))
 
 

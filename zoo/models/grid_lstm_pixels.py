@@ -116,7 +116,7 @@ class GridLSTMPixels(DensityNetwork):
                 state.advance(number, row, place, block, x, more)
 
     def _entering(self, number: int, h: Tensor, picture: Tensor) -> tuple[Tensor, Tensor | None]:
-        """What an even layer reads, from the h of the layer below (n, d) and the values of the pixels (n, C), and the
+        """The inputs of an even layer, from the h of the layer below (n, d) and the values of the pixels (n, C), and the
         weights of those values. Only the first such layer reads them."""
         if number > 1 or self.own is None:
             return h, None
@@ -151,7 +151,7 @@ class Known:
     inputs: Inputs
     wave: Wave  # A line with one cell of each picture
     states: Sequence[Tensor]
-    """Of each layer (2, 2, H + 1, W + 1, B, d): h and m, along rows and along columns."""
+    """(2, 2, H + 1, W + 1, B, d) for each layer: h and m, along rows and along columns."""
     below: Tensor  # (layers, W, B, d) the h that entered each layer in the row that is being read
     rows: int = 0
     """The number of rows that the even layers have read. They read a row when it is complete."""

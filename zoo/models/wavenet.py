@@ -4,10 +4,10 @@ Aaron van den Oord, Sander Dieleman, Heiga Zen, Karen Simonyan, Oriol Vinyals, A
 Senior, Koray Kavukcuoglu. 2016. https://arxiv.org/abs/1609.03499
 
 Equations: section 2.1, causal convolutions whose dilations double in each layer of a block; section 2.2, a softmax over
-256 levels of the mu-law (`zoo.data.waves.mu_law`); section 2.3, the gate [a; b] = W * x, z = tanh(a) sigmoid(b); section
-2.4 and figure 4, x + W_r z leads to the next layer, and the sum of all W_s z through ReLU, 1 x 1, ReLU and 1 x 1 to the
-softmax; section 2.5, V g is added to [a; b] at all times, or V' y, where a transposed convolution brings y to the rate
-of the samples. Generation from stored activations: Le Paine et al. 2016, https://arxiv.org/abs/1611.09482.
+256 levels of the mu-law (`zoo.data.waves.mu_law`); section 2.3, the gate [a; b] = W * x, z = tanh(a) sigmoid(b);
+section 2.4 and figure 4, x + W_r z leads to the next layer, and the sum of all W_s z through ReLU, 1 x 1, ReLU and
+1 x 1 to the softmax; section 2.5, V g is added to [a; b] at all times, or V' y, where a transposed convolution brings y
+to the rate of the samples. Generation from stored activations: Le Paine et al. 2016, https://arxiv.org/abs/1611.09482.
 
 What differs from the paper:
 - Before its first sample a sound has no levels: every layer reads zeros there. So the first sample has a probability
@@ -95,7 +95,9 @@ class WaveNet(SampleNetwork):
             nn.Conv1d(residual_dim, 2 * gate_dim, kernel_size, dilation=d, padding=(kernel_size - 1) * d)
             for d in self.dilations
         )
-        self.residual = nn.ModuleList(nn.Conv1d(gate_dim, residual_dim, 1) for _ in self.dilations[1:])
+        self.residual: Sequence[nn.Conv1d] = nn.ModuleList(  # type: ignore[assignment]
+            nn.Conv1d(gate_dim, residual_dim, 1) for _ in self.dilations[1:]
+        )
         self.skip = nn.Conv1d(gate_dim * len(self.dilations), skip_dim, 1)
         self.head = nn.Sequential(
             nn.ReLU(), nn.Conv1d(skip_dim, head_dim, 1), nn.ReLU(), nn.Conv1d(head_dim, spec.levels, 1)
@@ -120,7 +122,7 @@ class WaveNet(SampleNetwork):
         return Output(scores.transpose(1, 2))
 
     def _positions(self, x: Tensor, given: Tensor | None, local: Tensor | None) -> Iterator[Tensor]:
-        """Read all positions of `x` (B, R, N). Yields the input of each layer (B, R, N), and then the scores (B, L, N)."""
+        """Read all positions of `x` (B, R, N). Yields the input of each layer (B, R, N), then the scores (B, L, N)."""
         length, opened = x.shape[2], []
         locals_ = self._local(local, length)
         for number, layer in enumerate(self.layers):
@@ -211,7 +213,7 @@ class WaveNet(SampleNetwork):
             z = a.tanh() * b.sigmoid()
             opened.append(z)
             if number < len(self.residual):
-                x = torch.addmm(x, z, self.residual[number].weight[..., 0].t()) + self.residual[number].bias
+                x = x + F.linear(z, self.residual[number].weight[..., 0], self.residual[number].bias)
         if self.kernel_size > 1:
             state.past[state.places(state.position)[:, 0]] = torch.stack(inputs)  # each oldest input is read
         state.position += 1

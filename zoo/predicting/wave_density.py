@@ -21,12 +21,12 @@ from zoo.data.waves.mu_law import decode
 from zoo.decoding.waves import make_samples
 from zoo.errors import ConfigError
 from zoo.layers.modes import evaluating
-from zoo.predicting.predicting import Examined, Predicting, Prediction, names_at
 from zoo.precision import precise
+from zoo.predicting.predicting import Examined, Predicting, Prediction, names_at
 
 QUIET, WINDOW = 0.02, 0.02
-"""A sample belongs to silence where the root mean square of WINDOW seconds around it is below QUIET times the largest one
-of its sound, that is by 34 dB."""
+"""A sample belongs to silence where the root mean square of WINDOW seconds around it is below QUIET times the largest
+one of its sound, that is 34 dB below it."""
 
 
 @dataclass(frozen=True)
@@ -125,11 +125,13 @@ class WaveDensityPredictions(Predicting):
             return surprisal(self.network(batch).logits, batch)
 
     def blank(self, batch: WaveBatch, count: int | None = None) -> WaveBatch:
-        """Sounds to make, with the classes, frames and numbers of those of a batch: `count` samples of each, by default as
-        many as the sound has."""
+        """Sounds to make, with the classes, frames and numbers of those of a batch: `count` samples of each, by default
+        as many as the sound has."""
         nothing = batch.samples[:, :0]
         wanted = batch.sample_mask.sum(1) if count is None else torch.full_like(batch.index, count)
-        return replace(batch, samples=nothing, sample_mask=nothing.bool(), context=None, wanted=wanted)
+        return replace(
+            batch, samples=nothing, sample_mask=nothing.bool(), context=torch.zeros_like(wanted), wanted=wanted
+        )
 
     def check_conditions(self, batch: WaveBatch) -> None:
         """Raise ConfigError for a batch without the facts that the network depends on."""

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from zoo.data.pictures.batch import PictureBatch, PictureSpec, scaled
+from zoo.data.pictures.batch import PictureSpec, scaled
 from zoo.data.rows import some
 
 BATCH, RATE = 128, 2e-3

@@ -1,7 +1,8 @@
 """Baselines for the likelihood of sounds: counted tables of each level, given one other number.
 
 The number is the level before, or the level that a linear prediction from the last ORDER samples has (Atal and Hanauer
-1971, https://doi.org/10.1121/1.1912679). A row of a table that was seldom seen is drawn towards the shares of all levels.
+1971, https://doi.org/10.1121/1.1912679). A row of a table that was seldom seen is drawn towards the shares of all
+levels.
 """
 
 import logging

@@ -26,8 +26,8 @@ class WaveDensity(WaveDensityPredictions, Task):
     split are added up, and divided once.
 
     `bits` and `nats` are those of a sample of the mu-law, so that figures for linear samples cannot be compared with
-    them. `bits_silence` and `bits_sound` are those of the samples in silence and of all others. Where the distribution is
-    known, a test also gives its entropy.
+    them. `bits_silence` and `bits_sound` are those of the samples in silence and of all others. Where the distribution
+    is known, a test also gives its entropy.
 
     A network that depends on the class of a sound also makes sounds in a test. A classifier learns in the same run, and
     `class_accuracy` is the share of sounds that it takes for the class that they were to have.

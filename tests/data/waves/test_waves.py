@@ -38,7 +38,7 @@ def test_the_entropy_of_noise_is_that_of_drawn_levels():
 def test_a_sound_depends_on_its_seed_and_number_alone():
     some, more = list(chords.generate(2, seed=3, seconds=0.1)), list(chords.generate(4, seed=3, seconds=0.1))
     assert all(np.array_equal(one.levels, other.levels) for one, other in zip(some, more, strict=False))
-    # by hand: 8 classes, 3 numbers of strokes; the mean over 20, 190 and 1140 begins; 2 strokes of 9 kinds, 15 / 8 notes
+    # by hand: 8 classes, 3 numbers of strokes, of 20, 190 and 1140 begins; 2 strokes of 9 kinds and 18 / 8 notes
     begins = (math.log(20) + math.log(190) + math.log(1140)) / 3
     notes = (3 * 1 + 5 * 3) / 8
     expected = math.log(8) + math.log(3) + begins + 2 * (math.log(9) + notes * math.log(8))
@@ -108,7 +108,7 @@ def test_a_bad_sound_is_named(tmp_path, broken):
     if broken == "cut":
         bad.write_bytes(bad.read_bytes()[:30])
     data = OwnWaves(path=str(tmp_path / "own"), loader={"cache_dir": str(tmp_path / "cache")})
-    with pytest.raises(DataError, match="9.wav") as found:
+    with pytest.raises(DataError, match=r"9\.wav") as found:
         data.prepare_data()
     assert "\n" not in str(found.value)
 

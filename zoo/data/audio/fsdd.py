@@ -146,8 +146,8 @@ def recordings(path: Path) -> tuple[Path, list[Recording]]:
 
 
 def divided(folder: Path, every: Sequence[Recording], held_out: str | None) -> dict[str, list[Recording]]:
-    """The recordings of each split: by their numbers, or with the speaker `held_out` as the test. Raises ConfigError for
-    an unknown speaker, and DataError for a split without recordings."""
+    """The recordings of each split: by their numbers, or with the speaker `held_out` as the test. Raises ConfigError
+    for an unknown speaker, and DataError for a split without recordings."""
     speakers = sorted({one.speaker for one in every})
     if held_out is not None and held_out not in speakers:
         found = f"found {held_out!r}{or_nearest(held_out, speakers)}"

@@ -50,8 +50,8 @@ class WaveBatch(Batch):
     label: Tensor | None = None
     """(B,) the number of each class; None where sounds have none."""
     frames: Tensor | None = None
-    """(B, S, F) float32, a log-mel spectrogram of each sound; None where there is none. Frame i is centred at the sample
-    i * hop."""
+    """(B, S, F) float32, a log-mel spectrogram of each sound; None where there is none. Frame i is centred at the
+    sample i * hop."""
     frame_mask: Tensor | None = None
     """(B, S) True at frames; a prefix of each row."""
     wanted: Tensor | None = None

@@ -1,4 +1,4 @@
-"""Published sounds as samples: VCTK, LJ Speech and spoken digits; and sounds of your own."""
+"""Published sounds as samples (VCTK, LJ Speech, recorded digits), and sounds of your own."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -59,7 +59,7 @@ class Vctk(WaveCorpus):
 
 
 class LjSpeech(WaveCorpus):
-    """One speaker who reads books. `source` is `sample`, or the path of the corpus."""
+    """A woman reading books. `source` is `sample`, or the path of the corpus."""
 
     name = "ljspeech"
     layout = "the folder with metadata.csv and wavs/LJ001-0001.wav and so on (https://keithito.com/LJ-Speech-Dataset)"
@@ -73,8 +73,8 @@ class LjSpeech(WaveCorpus):
 
 
 class SpokenDigits(WaveCorpus):
-    """The Free Spoken Digit Dataset; the digits are the classes. `source` is `sample`, or the path of `recordings` or of
-    its parent. The splits are those of `zoo.data.audio.fsdd`."""
+    """The recordings of FSDD as samples, with the digits as classes. `source` is `sample`, or the path of `recordings`
+    or of its parent. The splits are those of `zoo.data.audio.fsdd`."""
 
     name = "spoken_digits"
     layout = (

@@ -181,7 +181,7 @@ def batch_of(
     padded = torch.nn.utils.rnn.pad_sequence(list(levels), batch_first=True)
     mask = torch.arange(padded.shape[1]) < lengths[:, None]
     made, frame_mask = padded_frames(frames) if frames else (None, None)
-    read = None if context is None else torch.tensor(context)
+    read = torch.zeros_like(lengths) if context is None else torch.tensor(context)
     number = torch.tensor(index, dtype=torch.int64)
     return WaveBatch(padded, mask, label, made, frame_mask, context=read, index=number)
 
@@ -197,8 +197,8 @@ def check_channels(sound: Any) -> None:
             return
         place = str(sound)
     else:
-        values = sound[0] if isinstance(sound, tuple | list) and sound else None
-        count, place = (values.shape[1] if getattr(values, "ndim", 1) == 2 else 1), GIVEN
+        shape: tuple[int, ...] = getattr(sound[0], "shape", ()) if isinstance(sound, tuple | list) and sound else ()
+        count, place = (shape[1] if len(shape) == 2 else 1), GIVEN
     if count > 1:
         hint = "use data.channels=mean in the training to average them, or write one channel to a file"
         raise UnusableSound("several channels", f"found {count}, expected 1; {hint}", place)

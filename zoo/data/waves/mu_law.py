@@ -1,7 +1,7 @@
 """The mu-law (ITU-T G.711): real samples as 256 levels that are narrow near silence and wide where a sound is loud.
 
-Following van den Oord et al. 2016, section 2.2, f(x) = sgn(x) ln(1 + mu |x|) / ln(1 + mu) with mu = 255. The levels q are
-the nearest of 256 equal steps of f from -1 to 1. Each level is the code of its own real sample, and silence is level 128.
+Van den Oord et al. 2016, section 2.2: f(x) = sgn(x) ln(1 + mu |x|) / ln(1 + mu) with mu = 255. A level is the nearest
+of 256 equal steps of f from -1 to 1. Each level is the code of its own real sample, and silence is level 128.
 """
 
 from math import log

@@ -7,7 +7,7 @@ from zoo.arguments import Count, Natural
 from zoo.data.options import Options
 
 Channels = Literal["one", "mean"]
-"""What is read of a sound: `one` refuses a sound with several channels, `mean` averages them."""
+"""How several channels are read: `one` refuses such a sound, `mean` averages them."""
 
 
 @dataclass(frozen=True)
@@ -19,5 +19,5 @@ class PieceOptions(Options):
     samples: Count = 2000
     """The most samples of a sound that a training example scores. In each epoch another piece of a sound is drawn."""
     context: Natural = 500
-    """The samples before a piece that are read and not scored. Fewer than the network's field make the scores at the begin
-    of a piece worse than they are in a whole sound."""
+    """The samples before a piece that are read and not scored. With fewer than the network's field the first scores of
+    a piece are worse than in a whole sound."""

@@ -27,7 +27,7 @@ from zoo.layers.loops.loop import Loop, sigmoid_backward, tanh_backward
 
 @dataclass(frozen=True)
 class Wave:
-    """The lines of cells that are computed one after the other, and the rows of the table that each cell reads."""
+    """The lines of cells, which are computed in sequence, and the rows of the table that each cell reads."""
 
     sizes: tuple[int, ...]  # Cells of each line
     dimensions: int  # K

@@ -1,9 +1,9 @@
 """The embedded sample: tones and chords that are struck and fade, in noise of a known entropy.
 
-A sound has the notes of its class. They are struck one to three times; each stroke has a loudness and a decay of its own
-and ends the one before. All of this is drawn from small sets, so that it has few bits. Gaussian noise is added to the
-samples, and each sum becomes a level of the mu-law. Given the strokes the levels are independent, and their entropy is
-exact. The entropy of the sound itself lies between that and the same plus the entropy of its strokes.
+A sound has the notes of its class. They are struck one to three times. Each stroke has a loudness and a decay of its
+own, and ends the one before. All of this is drawn from small sets, so that it has few bits. Gaussian noise is added to
+the samples, and each sum becomes a level of the mu-law. Given the strokes the levels are independent, and their entropy
+is exact. The entropy of the sound itself lies between that and the same plus the entropy of its strokes.
 """
 
 from collections.abc import Iterator
