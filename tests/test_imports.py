@@ -57,7 +57,12 @@ MAY_IMPORT: dict[str, set[str]] = {
 EVERYWHERE = ("zoo.arguments", "zoo.precision")
 """Modules below all others: types of constructor arguments, and the precision of sums."""
 
-FLOOR = {"text", "copying", "captions"}  # Folders of zoo.data that are not a family: every family may import them
+FLOOR = {
+    "text",
+    "copying",
+    "captions",
+    "audio",
+}  # Folders of zoo.data that are not a family: every family may import them
 
 PACKAGE_OF = {
     "absl": "absl-py",

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
+from annotated_types import Gt, Le
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from zoo.arguments import NonNegative
 from zoo.data.audio.batch import Sound
 from zoo.data.audio.decoding import stored_form
 from zoo.data.waves.batch import WaveBatch, WaveSpec
@@ -23,7 +25,9 @@ from zoo.errors import ConfigError
 from zoo.layers.modes import evaluating
 from zoo.precision import precise
 from zoo.predicting.predicting import Examined, Predicting, Prediction, names_at
+from zoo.values import hold
 
+Seconds = Annotated[float, Gt(0), Le(3600)]
 QUIET, WINDOW = 0.02, 0.02
 """A sample belongs to silence where the root mean square of WINDOW seconds around it is below QUIET times the largest
 one of its sound, that is 34 dB below it."""
@@ -77,6 +81,15 @@ class WaveDensityPredictions(Predicting):
     def classes_to_make(self) -> tuple[str, ...]:
         """The classes that the network can be asked for; empty if it does not depend on the class."""
         return self.spec.classes if "label" in self.network.conditions else ()
+
+    def make_by(self, *, temperature: float | None, seconds: float | None) -> None:
+        """Make sounds in another way, where the temperature is not None. Raises ConfigError for a temperature or seconds
+        that are not allowed."""
+        if temperature is not None:
+            hold("--temperature", temperature, NonNegative)
+            self.temperature = temperature
+        if seconds is not None:
+            hold("--seconds", seconds, Seconds)
 
     def predictions(self, batch: WaveBatch, words: list[Any]) -> list[WavePrediction]:
         """Scored sounds, or continued and made ones; `words` are their names."""

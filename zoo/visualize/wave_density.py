@@ -11,14 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from zoo.arguments import NonNegative, Positive
 from zoo.data.audio.decoding import SUFFIXES
 from zoo.data.waves.encoding import Request
 from zoo.errors import ConfigError, UnusableInput, did_you_mean
 from zoo.files import make_folder
 from zoo.predicting.transcription import Transcript
 from zoo.predicting.wave_density import ExaminedWave, WavePrediction
-from zoo.values import hold
 from zoo.visualize.blocks import Block, Head
 from zoo.visualize.drawing import Key
 from zoo.visualize.files import FileView
@@ -33,7 +31,7 @@ SURPRISAL = Key(
     "all samples before them. Play the sound: the line moves along.",
 )
 GIVEN = Key("true", "the part that was given; the network made the rest")
-MOST, LONGEST = 1000, 3600.0  # Sounds that are made at once, and seconds of each
+MOST = 1000  # Sounds that are made at once
 COLUMN = 0.01  # Seconds of a column of the row of surprisals
 
 
@@ -74,9 +72,7 @@ class WaveDensityView(FileView):
         if options.seed < 0:
             raise ConfigError(f"--seed={options.seed}: expected a whole number from 0 on")
         task.seed = options.seed
-        if options.temperature is not None:
-            hold("--temperature", options.temperature, NonNegative)
-            task.temperature = options.temperature
+        task.make_by(temperature=options.temperature, seconds=options.seconds)
         if options.out is not None:
             if options.out.suffix.lower() != ".wav":
                 raise ConfigError(f"--out {options.out}: expected the name of a file that ends in .wav")
@@ -92,10 +88,6 @@ class WaveDensityView(FileView):
         self.asked = options
 
     def _check_seconds(self, predictor: Any, options: Namespace, given: bool) -> None:
-        if options.seconds is not None:
-            hold("--seconds", options.seconds, Positive)
-            if options.seconds > LONGEST:
-                raise ConfigError(f"--seconds={options.seconds:g}: expected at most {LONGEST:g}")
         beside = [name for name in ("prime", "sample", "like") if getattr(options, name) is not None]
         if beside and options.seconds is None:
             raise ConfigError(f"--{beside[0]}: add --seconds S, the seconds to make")
