@@ -17,7 +17,7 @@ from zoo.export.folder import TOLERANCE, difference, samples
 from zoo.export.graphs import Graph, check_exportable, graphs_of, joined_by
 from zoo.export.targets import TARGETS
 
-LAYERS = {"layers": 1, "encoder_layers": 1, "decoder_layers": 1, "num_layers": 1}
+LAYERS = {"layers": 1, "encoder_layers": 1, "decoder_layers": 1, "num_layers": 1, "layers_per_block": 2}
 """The most layers of each kind. Those of one recurrent network hand a state to the next one: `DEEP`."""
 DEEP = "rnn_lm"
 STEPS = ("hops", "steps", "process_steps")

@@ -1,7 +1,9 @@
 """Short sounds of random levels, for `wave_density`."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 from typing import Any, ClassVar
 
 import torch
@@ -46,6 +48,13 @@ class Waves(Family):
         samples = batch.samples.clone()
         samples[:, place] = (samples[:, place] + 1) % self.spec.levels
         return replace(batch, samples=samples), batch.sample_mask.sum(1) > place + 1
+
+    def floor(self, batch: WaveBatch) -> float:
+        """The entropy of a sample given those before it, where the sounds of the batch are known by heart."""
+        rows = [tuple(row[mask].tolist()) for row, mask in zip(batch.samples, batch.sample_mask, strict=True)]
+        after = Counter(row[:end] for row in rows for end in range(1, len(row) + 1))
+        before = Counter(row[:end] for row in rows for end in range(len(row)))
+        return sum(count * log(before[begin[:-1]] / count) for begin, count in after.items()) / sum(map(len, rows))
 
     def exported(self, batch: Any) -> Any:
         return batch

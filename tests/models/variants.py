@@ -45,6 +45,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "phrase_lstm": [{"directions": "both", "pooling": "attention"}, {"directions": "both_tied", "layers": 2}],
     "phrase_mean": [{"pooling": "attention"}],
     "pixelrnn": [{"lstm": "row"}],
+    "wave_lstm": [{"condition": "label", "num_layers": 2}],
+    "wavenet": [{"condition": "label", "kernel_size": 3}, {"kernel_size": 1, "first_kernel": 3}],
     "pointer_generator": [{"coverage": True}, {"copy": False}],
     "pointer_net": [{"embedding_dim": 0}],
     "read_process_write": [{"process_steps": 0, "glimpses": 0}],

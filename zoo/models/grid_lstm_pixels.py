@@ -116,8 +116,8 @@ class GridLSTMPixels(DensityNetwork):
                 state.advance(number, row, place, block, x, more)
 
     def _entering(self, number: int, h: Tensor, picture: Tensor) -> tuple[Tensor, Tensor | None]:
-        """The inputs of an even layer, from the h of the layer below (n, d) and the values of the pixels (n, C), and the
-        weights of those values. Only the first such layer reads them."""
+        """The inputs of an even layer, from the h of the layer below (n, d) and the values of the pixels (n, C), and
+        the weights of those values. Only the first such layer reads them."""
         if number > 1 or self.own is None:
             return h, None
         return torch.cat([h, picture.to(h.dtype)], 1), self.own.weight

@@ -83,7 +83,7 @@ class WaveDensityPredictions(Predicting):
         return self.spec.classes if "label" in self.network.conditions else ()
 
     def make_by(self, *, temperature: float | None, seconds: float | None) -> None:
-        """Make sounds in another way, where the temperature is not None. Raises ConfigError for a temperature or seconds
+        """Make sounds with another temperature, where it is not None. Raises ConfigError for a temperature or seconds
         that are not allowed."""
         if temperature is not None:
             hold("--temperature", temperature, NonNegative)

@@ -26,8 +26,8 @@ from zoo.visualize.view import Field, Pictures
 
 SURPRISAL = Key(
     "",
-    "above: the sound, low tones at the bottom; below: dark where samples had a low probability",
-    "Above is the sound, low tones at the bottom. The row below it is dark where samples had a low probability, given "
+    "above: the sound, low tones at the bottom; bits: dark where samples had a low probability",
+    "Above is the sound, low tones at the bottom. The row called bits below it is dark where samples had a low probability, given "
     "all samples before them. Play the sound: the line moves along.",
 )
 GIVEN = Key("true", "the part that was given; the network made the rest")
@@ -201,7 +201,7 @@ def heard(prediction: WavePrediction) -> AttendedSound:
     padded[: len(prediction.bits)] = prediction.bits
     means = np.nanmean(padded.reshape(count, size), 1)
     bits = prediction.bits_per_sample * len(prediction.bits)
-    surprisals = Transcript("", ("surprisal",), -bits, -bits, True, (tuple(means.tolist()),), size / sound.rate, ())
+    surprisals = Transcript("", ("bits",), -bits, -bits, True, (tuple(means.tolist()),), size / sound.rate, ())
     part = 0 < prediction.kept < len(sound.samples)
     spans = [(0.0, prediction.kept / sound.rate)] if part else []
     keys = (SURPRISAL, *[GIVEN] * part)
