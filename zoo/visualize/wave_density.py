@@ -27,8 +27,8 @@ from zoo.visualize.view import Field, Pictures
 SURPRISAL = Key(
     "",
     "above: the sound, low tones at the bottom; bits: dark where samples had a low probability",
-    "Above is the sound, low tones at the bottom. The row called bits below it is dark where samples had a low probability, given "
-    "all samples before them. Play the sound: the line moves along.",
+    "Above is the sound, low tones at the bottom. The row called bits is dark where samples had a low probability, "
+    "given all samples before them. Play the sound: the line moves along.",
 )
 GIVEN = Key("true", "the part that was given; the network made the rest")
 MOST = 1000  # Sounds that are made at once

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural
 from zoo.data.batch import Batch, Spec, derived
-from zoo.data.inputs import Given, Inputs, ids, mask
+from zoo.data.inputs import Given, Inputs, ids, mask, numbers
 from zoo.data.waves.mu_law import LEVELS
 
 
@@ -34,6 +34,9 @@ class WaveSpec(Spec):
         tensors["sample_mask"] = mask(("batch", "samples"))
         if self.classes:
             tensors["label"] = ids(("batch",), len(self.classes))
+        if self.features:
+            tensors["frames"] = numbers(("batch", "frames", self.features))
+            tensors["frame_mask"] = mask(("batch", "frames"))
         return Inputs(WaveBatch, tensors)
 
 
@@ -56,9 +59,13 @@ class WaveBatch(Batch):
     """(B, S) True at frames; a prefix of each row."""
     wanted: Tensor | None = None
     """(B,) how many samples are to be made after those of each sound; None in training."""
-    context: Tensor = derived(lambda batch: batch.samples.new_zeros(len(batch), dtype=torch.long), sliced=True)
+    context: Tensor = derived(
+        lambda batch: batch.samples.new_zeros(batch.samples.shape[0], dtype=torch.long), sliced=True
+    )
     """(B,) the first samples of each row that are read and not scored, because the row begins within a sound."""
-    index: Tensor = derived(lambda batch: torch.arange(len(batch), device=batch.samples.device), sliced=True)
+    index: Tensor = derived(
+        lambda batch: torch.arange(batch.samples.shape[0], device=batch.samples.device), sliced=True
+    )
     """(B,) number of each sound in its split."""
 
     @property
