@@ -52,6 +52,8 @@ class Rings:
     """(B, F, T) the upsampled frames."""
     earlier: Tensor
     """(layers, (k - 1) R, 2 D) the weights of the past inputs of each layer, the oldest first."""
+    latest: list[Tensor]
+    """(R, 2 D) the weights of the newest input of each layer."""
     first: Tensor
     """(layers, 1) the first place of each ring."""
     delays: Tensor
@@ -194,6 +196,7 @@ class WaveNet(SampleNetwork):
             given=biases.expand(-1, count, -1) if given is None else biases + given,
             local=local,
             earlier=torch.stack([one.weight[:, :, :-1].permute(2, 1, 0).flatten(0, 1) for one in self.layers]),
+            latest=[layer.weight[:, :, -1].t().contiguous() for layer in self.layers],
             first=(ends - sizes)[:, None],
             delays=delays,
         )
@@ -205,11 +208,10 @@ class WaveNet(SampleNetwork):
     def step(self, levels: Tensor, state: Rings) -> tuple[Tensor, Rings]:
         state.words = torch.cat([state.words[:, 1:], levels.long()[:, None] + 1], 1)
         x = self._first(state.words, 1)[..., 0]  # (B, R)
-        summed = self._summed(state)
         inputs, opened = [], []
-        for number, layer in enumerate(self.layers):
+        for number, (known, weight) in enumerate(zip(self._summed(state), state.latest, strict=True)):
             inputs.append(x)
-            a, b = torch.addmm(summed[number], x, layer.weight[:, :, -1].t()).chunk(2, 1)
+            a, b = torch.addmm(known, x, weight).chunk(2, 1)
             z = a.tanh() * b.sigmoid()
             opened.append(z)
             if number < len(self.residual):
