@@ -2,34 +2,29 @@
 benchmarks.wavenet
 
 One sound of 16,000 samples, three blocks of ten layers, 64 channels, gates of 64, skips of 256. Step: forward, loss and
-backward; `plain` with the gate in plain operations, `compiled` by torch.compile. Floor: the convolutions alone, forward
-and backward, each reading random numbers. Making a sound, one at a time: a sample at the field of 3,070 against a full
-pass over so many samples; and ten layers with a dilation of 512 against ten with 2. Processor time, one thread.
+backward; `compiled` by torch.compile. Floor: the convolutions alone, forward and backward, each reading random numbers.
+`floor` has the kernels that torch uses by itself for 1 x 1 convolutions, `onednn` those of oneDNN, as the step has.
+Making a sound, one at a time: a sample at the field of 3,070 against a full pass over so many samples; and ten layers
+with a dilation of 512 against ten with 2. Processor time, one thread.
 """
 
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
 
 from benchmarks.timing import over_batches, paired, ratio
 from zoo.data.waves.batch import WaveBatch, WaveSpec
-from zoo.layers.gate import plain_over_time
-from zoo.models import wavenet
-from zoo.models.wavenet import WaveNet
+from zoo.models.wavenet import WaveNet, pointwise
 from zoo.predicting.wave_density import surprisal
 
 SAMPLES, WIDTH, SKIP, BLOCKS, LAYERS, MADE = 16_000, 64, 256, 3, 10, 200
 SPEC = WaveSpec(rate=16_000)
-RATIOS = {
-    "step_by_floor": ("step", "floor"),
-    "plain_by_floor": ("plain", "floor"),
-    "compiled_by_floor": ("compiled", "floor"),
-}
+RATIOS = {f"{step}_by_{floor}": (step, floor) for step in ("step", "compiled") for floor in ("floor", "onednn")}
 MAKING = {"full_pass_by_sample": ("pass", "sample"), "dilation_512_by_2": ("dilation 512", "dilation 2")}
 
 
@@ -50,7 +45,7 @@ def sounds(count: int) -> WaveBatch:
     return WaveBatch(levels, torch.ones_like(levels, dtype=torch.bool))
 
 
-def whole_step(batch: WaveBatch, *, compiled: bool = False, plain: bool = False) -> Callable[[], None]:
+def whole_step(batch: WaveBatch, *, compiled: bool = False) -> Callable[[], None]:
     """The zoo's step."""
     model = network()
     if compiled:
@@ -60,15 +55,11 @@ def whole_step(batch: WaveBatch, *, compiled: bool = False, plain: bool = False)
         model.zero_grad(set_to_none=True)
         surprisal(model(batch).logits, batch).mean().backward()
 
-    def plainly() -> None:
-        with patch.object(wavenet, "gate_over_time", plain_over_time):
-            step()
-
-    return plainly if plain else step
+    return step
 
 
-def floor_step() -> Callable[[], None]:
-    """The convolutions of all layers, each by itself."""
+def floor_step(narrow: Callable[[int, int], nn.Conv1d]) -> Callable[[], None]:
+    """The convolutions of all layers, each by itself; `narrow` makes those of 1 x 1."""
     parts: list[tuple[nn.Module, Tensor]] = []
 
     def add(layer: nn.Conv1d, length: int = SAMPLES) -> None:
@@ -78,10 +69,10 @@ def floor_step() -> Callable[[], None]:
     for number, dilation in enumerate(model.dilations):
         add(nn.Conv1d(WIDTH, 2 * WIDTH, 2, dilation=dilation), SAMPLES + dilation)
         if number < len(model.residual):
-            add(nn.Conv1d(WIDTH, WIDTH, 1))
-    add(nn.Conv1d(WIDTH * len(model.dilations), SKIP, 1))
-    add(nn.Conv1d(SKIP, SKIP, 1))
-    add(nn.Conv1d(SKIP, SPEC.levels, 1))
+            add(narrow(WIDTH, WIDTH))
+    add(narrow(WIDTH * len(model.dilations), SKIP))
+    add(narrow(SKIP, SKIP))
+    add(narrow(SKIP, SPEC.levels))
 
     def step() -> None:
         for layer, x in parts:
@@ -111,8 +102,8 @@ def measured(seed: int, rounds: int) -> dict[str, Any]:
     """The ratios of one batch."""
     torch.manual_seed(seed)
     batch = sounds(SAMPLES)
-    steps = {"step": whole_step(batch), "plain": whole_step(batch, plain=True)}
-    steps |= {"compiled": whole_step(batch, compiled=True), "floor": floor_step()}
+    steps = {"step": whole_step(batch), "compiled": whole_step(batch, compiled=True)}
+    steps |= {"floor": floor_step(partial(nn.Conv1d, kernel_size=1)), "onednn": floor_step(pointwise)}
     seconds = paired(steps, rounds=rounds, warmup=1, clock=time.process_time)
     found: dict[str, Any] = {key: ratio(seconds, *names) for key, names in RATIOS.items()}
     model = network().eval()
