@@ -71,8 +71,8 @@ def gated(x: Tensor) -> Tensor:
 
 
 def pointwise(inputs: int, outputs: int) -> nn.Conv1d:
-    """A 1 x 1 convolution. A dilation does not change it, but with one torch uses the kernels of oneDNN also for a single
-    thread and few rows, which are faster (benchmarks/README.md)."""
+    """A 1 x 1 convolution. A dilation does not change it, but with one torch uses the kernels of oneDNN also for few
+    rows and a single thread, which are faster (benchmarks/README.md)."""
     return nn.Conv1d(inputs, outputs, 1, dilation=2)
 
 
