@@ -4,7 +4,6 @@ import torch
 import torch.nn.functional as F
 
 from zoo.data.waves.batch import WaveBatch, WaveSpec
-from zoo.layers.gate import GateOverTime, plain_over_time
 from zoo.models.wavenet import WaveNet
 
 
@@ -73,12 +72,3 @@ def test_rings_that_have_read_silence_equal_a_network_without_padding():
         cold, state = network.step(levels[:, place], state)
         differs.append(bool((cold - expected[:, :, place]).abs().amax() > 1e-12))
     assert differs == [place < network.field - 1 for place in range(30)]
-
-
-def test_the_gate_is_its_definition():
-    x = torch.randn(2, 6, 9, dtype=torch.float64, requires_grad=True)
-    seed = torch.randn(2, 3, 7, dtype=torch.float64)
-    (expected,) = torch.autograd.grad((plain_over_time(x, 7) * seed).sum(), x)
-    found = GateOverTime(7)(x)
-    torch.testing.assert_close(found, plain_over_time(x, 7), rtol=0, atol=1e-14)
-    torch.testing.assert_close(torch.autograd.grad((found * seed).sum(), x)[0], expected, rtol=0, atol=1e-14)

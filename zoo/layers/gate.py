@@ -1,5 +1,4 @@
-"""The gate of convolutions, tanh(value) * sigmoid(opening), with a backward pass derived by hand: of the two stacks of
-Gated PixelCNN, and of WaveNet over time.
+"""The gate of two stacks of convolutions, tanh(value) * sigmoid(opening), with a backward pass derived by hand.
 
 van den Oord et al. 2016, https://arxiv.org/abs/1606.05328, equation 2 and figure 2. In plain operations on a CPU, gates
 and padding took a quarter of a training step. Here value and opening are copied apart, because tanh and sigmoid are two
@@ -80,40 +79,3 @@ class Gate(Loop):
         made[:, :, height:] = 0
         made[..., width:] = 0
         return made
-
-
-def gate_over_time(x: Tensor, length: int) -> Tensor:
-    """tanh(value) * sigmoid(opening) of sequences. `x` (B, 2 D, N + p) has the values first, and p further positions
-    that are ignored. Returns (B, D, N)."""
-    if x.device.type != "cpu" or torch.compiler.is_compiling():
-        return plain_over_time(x, length)
-    return GateOverTime(length)(x)
-
-
-def plain_over_time(x: Tensor, length: int) -> Tensor:
-    """Compute `gate_over_time` in plain differentiable operations. This is the definition of `GateOverTime`."""
-    value, opening = x[:, :, :length].chunk(2, 1)
-    return value.tanh() * opening.sigmoid()
-
-
-class GateOverTime(Loop):
-    """The operations of `plain_over_time`, with the same result. It stores the two results and not their sums."""
-
-    def __init__(self, length: int) -> None:
-        self.length = length
-
-    def forward(self, x: Tensor) -> Tensor:
-        value, opening = x[:, :, : self.length].chunk(2, 1)
-        self.shape = x.shape
-        self.value, self.opening = value.tanh(), opening.sigmoid()
-        return self.value * self.opening
-
-    def backward(self, d_y: Tensor) -> tuple[Tensor]:
-        d_x = d_y.new_empty(self.shape)
-        d_x[:, :, self.length :] = 0
-        d_value, d_opening = d_x[:, :, : self.length].chunk(2, 1)
-        product = d_y * self.opening
-        tanh_backward.grad_input(product, self.value, grad_input=d_value)
-        torch.mul(d_y, self.value, out=product)
-        sigmoid_backward.grad_input(product, self.opening, grad_input=d_opening)
-        return (d_x,)

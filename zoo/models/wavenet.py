@@ -30,7 +30,6 @@ from torch.nn import functional as F
 
 from zoo.arguments import Count
 from zoo.data.waves.batch import WaveBatch, WaveSpec
-from zoo.layers.gate import gate_over_time
 from zoo.models.network import SampleNetwork
 from zoo.models.output import Output
 
@@ -52,6 +51,8 @@ class Rings:
     """(B, F, T) the upsampled frames."""
     earlier: Tensor
     """(layers, (k - 1) R, 2 D) the weights of the past inputs of each layer, the oldest first."""
+    latest: list[Tensor]
+    """(R, 2 D) the weights of the newest input of each layer."""
     first: Tensor
     """(layers, 1) the first place of each ring."""
     delays: Tensor
@@ -61,6 +62,24 @@ class Rings:
     def places(self, position: int) -> Tensor:
         """(layers, k - 1) the places of the past inputs that a position reads, the oldest first."""
         return self.first + (position - self.delays) % self.delays[:, :1]
+
+
+def gated(x: Tensor) -> Tensor:
+    """(B, 2 D, ...) -> (B, D, ...), tanh(a) sigmoid(b)."""
+    a, b = x.chunk(2, 1)
+    return a.tanh() * b.sigmoid()
+
+
+def pointwise(inputs: int, outputs: int) -> nn.Conv1d:
+    """A 1 x 1 convolution. A dilation does not change it, but with one torch uses the kernels of oneDNN also for few
+    rows and a single thread, which are faster (benchmarks/README.md)."""
+    return nn.Conv1d(inputs, outputs, 1, dilation=2)
+
+
+def column(layer: nn.Module, x: Tensor) -> Tensor:
+    """A 1 x 1 convolution of a single position, (B, I) -> (B, O)."""
+    assert isinstance(layer, nn.Conv1d)
+    return F.linear(x, layer.weight[..., 0], layer.bias)
 
 
 class WaveNet(SampleNetwork):
@@ -96,12 +115,10 @@ class WaveNet(SampleNetwork):
             for d in self.dilations
         )
         self.residual: Sequence[nn.Conv1d] = nn.ModuleList(  # type: ignore[assignment]
-            nn.Conv1d(gate_dim, residual_dim, 1) for _ in self.dilations[1:]
+            pointwise(gate_dim, residual_dim) for _ in self.dilations[1:]
         )
-        self.skip = nn.Conv1d(gate_dim * len(self.dilations), skip_dim, 1)
-        self.head = nn.Sequential(
-            nn.ReLU(), nn.Conv1d(skip_dim, head_dim, 1), nn.ReLU(), nn.Conv1d(head_dim, spec.levels, 1)
-        )
+        self.skip = pointwise(gate_dim * len(self.dilations), skip_dim)
+        self.head = nn.Sequential(nn.ReLU(), pointwise(skip_dim, head_dim), nn.ReLU(), pointwise(head_dim, spec.levels))
         width = 2 * gate_dim * len(self.dilations)
         self.condition = self.upsample = self.local = None
         if condition == "label":
@@ -132,7 +149,7 @@ class WaveNet(SampleNetwork):
                 summed = summed + given[number, ..., None]
             if locals_ is not None:
                 summed[:, :, :length] += locals_[number]
-            z = gate_over_time(summed, length)  # (B, D, N)
+            z = gated(summed[:, :, :length])  # (B, D, N)
             opened.append(z)
             if number < len(self.residual):
                 x = self.residual[number](z) + x
@@ -194,6 +211,7 @@ class WaveNet(SampleNetwork):
             given=biases.expand(-1, count, -1) if given is None else biases + given,
             local=local,
             earlier=torch.stack([one.weight[:, :, :-1].permute(2, 1, 0).flatten(0, 1) for one in self.layers]),
+            latest=[layer.weight[:, :, -1].t().contiguous() for layer in self.layers],
             first=(ends - sizes)[:, None],
             delays=delays,
         )
@@ -205,19 +223,18 @@ class WaveNet(SampleNetwork):
     def step(self, levels: Tensor, state: Rings) -> tuple[Tensor, Rings]:
         state.words = torch.cat([state.words[:, 1:], levels.long()[:, None] + 1], 1)
         x = self._first(state.words, 1)[..., 0]  # (B, R)
-        summed = self._summed(state)
         inputs, opened = [], []
-        for number, layer in enumerate(self.layers):
+        for number, (known, weight) in enumerate(zip(self._summed(state), state.latest, strict=True)):
             inputs.append(x)
-            a, b = torch.addmm(summed[number], x, layer.weight[:, :, -1].t()).chunk(2, 1)
-            z = a.tanh() * b.sigmoid()
+            z = gated(torch.addmm(known, x, weight))
             opened.append(z)
             if number < len(self.residual):
-                x = x + F.linear(z, self.residual[number].weight[..., 0], self.residual[number].bias)
+                x = x + column(self.residual[number], z)
         if self.kernel_size > 1:
             state.past[state.places(state.position)[:, 0]] = torch.stack(inputs)  # each oldest input is read
         state.position += 1
-        return self.head(self.skip(torch.cat(opened, 1)[..., None]))[..., 0], state
+        _, inner, _, outer = self.head
+        return column(outer, column(inner, column(self.skip, torch.cat(opened, 1)).relu()).relu()), state
 
     def _summed(self, state: Rings) -> Tensor:
         """(layers, B, 2 D) the part of [a; b] that does not depend on the newest inputs, of all layers at once."""
