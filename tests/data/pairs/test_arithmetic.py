@@ -52,6 +52,7 @@ def test_a_pair_depends_on_its_number_and_the_seed_alone():
 def test_data_are_served_with_one_vocabulary(cache_dir, data):
     data = prepared(data)
     assert data.spec.shared
+    assert not any("does not cut" in note for note in data.describe()["notes"])
     for source, target, ids in served(data, "test", "source_text", "target_text", "target"):
         words = source.split()
         if isinstance(data, Parity):

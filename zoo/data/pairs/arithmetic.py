@@ -1,23 +1,33 @@
 """Arithmetic on symbols: the parity of strings of bits, and the sum of two numbers."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 from zoo.arguments import Count
 from zoo.data.options import LoaderArguments, SampleOptions
+from zoo.data.pairs.encoding import PairEncoder
 from zoo.data.pairs.generated import GeneratedPairs
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import arithmetic
+from zoo.data.parts import Words
 from zoo.errors import ConfigError
 from zoo.values import hold
 
 SYMBOLS = PairTextOptions(tokenizer="whitespace", lower=False, minimum_frequency=1, joint=True, max_length=None)
 
 
+class ParityEncoder(PairEncoder):
+    """Pairs of bits and one word, which needs no note that texts of one word were not cut."""
+
+    parts = tuple(replace(part, unit="") if isinstance(part, Words) else part for part in PairEncoder.parts)
+
+
 class Parity(GeneratedPairs):
     """Strings of bits; the target is the word even or odd, by the number of ones."""
 
     name = "parity"
+    encoding = ParityEncoder
     noun = "strings of bits"
     tokens = SYMBOLS
     generate = staticmethod(arithmetic.parity)

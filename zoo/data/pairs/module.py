@@ -45,7 +45,7 @@ class PairData(TableData):
         return super()._facts(source) | {"languages": list(self.languages)}
 
     def new_encoder(self) -> PairEncoder:
-        return PairEncoder(self.text, languages=self.languages)
+        return self.encoding(self.text, languages=self.languages)
 
     def examples(self, rows: Iterator[PairRow], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         """Pairs with a blank side, which are usual in training files, are counted there; in other splits they are bad
