@@ -23,6 +23,9 @@ from zoo.layers.packing import Packing, Padded
 from zoo.layers.walk import scanned
 from zoo.precision import precise, without_autocast
 
+FORGET = 2
+"""Index of the forget gate; the order is output, input, forget, candidate."""
+
 
 class States(NamedTuple):
     """The h and the m of some cells or sequences, (..., width) each."""
@@ -104,6 +107,7 @@ class GridBlock(nn.Module):
         for linear in (self.others, self.priority):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
+            nn.init.ones_(linear.bias.chunk(4)[FORGET])
 
 
 class GridStack(nn.Module):
