@@ -136,12 +136,14 @@ class Density(DensityPredictions, Task):
         """Draw pictures of the classes of a batch, as far as these are among the first, and classify them."""
         assert self.judge is not None and batch.label is not None
         first = batch.index < self.classified
+        right = torch.zeros(0, dtype=torch.bool, device=self.device)  # every rank records the same metrics
         if first.any():
             label = batch.label[first]
             blank = replace(self.blank(label.tolist(), None, len(label)), index=batch.index[first])
             assert blank.known is not None
             drawn = self.draw(blank, blank.known)
-            self.record(stage, "class_accuracy", self.judge(drawn).argmax(1) == label)
+            right = self.judge(drawn).argmax(1) == label
+        self.record(stage, "class_accuracy", right)
 
     def facts(self) -> dict[str, Any]:
         """The classifier of what was drawn."""

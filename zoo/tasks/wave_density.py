@@ -123,10 +123,11 @@ class WaveDensity(WaveDensityPredictions, Task):
         """Make sounds like those of a batch, as far as these are among the first, and classify them."""
         assert self.judge is not None and batch.label is not None
         rows = (batch.index < self.classified).nonzero()[:, 0].tolist()
+        right = torch.zeros(0, dtype=torch.bool, device=self.device)  # every rank records the same metrics
         if rows:
             true = rows_of(batch, rows)
             right = self.judge(self.judge.seen(self.make(self.blank(true)))).argmax(1) == true.label
-            self.record(stage, "class_accuracy", right)
+        self.record(stage, "class_accuracy", right)
 
     def facts(self) -> dict[str, Any]:
         """The classifier of what was made."""
