@@ -47,6 +47,7 @@ class GridLSTMPixels(DensityNetwork):
     """
 
     tasks = ("density",)
+    not_exported = "computes anti-diagonals, whose cells depend on the number of pictures"
 
     def __init__(
         self,
