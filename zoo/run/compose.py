@@ -178,12 +178,12 @@ class CommandLineFirst(ConfigLoaderImpl):
     def _compose_config_from_defaults_list(self, defaults: list[Any], repo: Any) -> DictConfig:
         cfg = super()._compose_config_from_defaults_list(defaults, repo)
         experiments = [default for default in defaults if (default.config_path or "").startswith("experiment/")]
-        if not experiments:
+        groups = [group for group in self._chosen if group != "experiment" and repo.group_exists(group)]
+        if not experiments or not groups:
             return cfg
         without = super()._compose_config_from_defaults_list([d for d in defaults if d not in experiments], repo)
-        for group, choice in self._chosen.items():
-            if not repo.group_exists(group) or group == "experiment":
-                continue
+        for group in groups:
+            choice = self._chosen[group]
             files = [f"{group}/{name}" for name in (choice if isinstance(choice, list) else [choice])]
             stated = OmegaConf.merge(*(loaded.config for file in files if (loaded := repo.load_config(file))))
             for experiment in experiments:
