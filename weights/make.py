@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import zoo
 from zoo.run.checkpoint import read_checkpoint
 from zoo.run.weights import model_card, write_folder
@@ -98,6 +100,11 @@ RECIPES = {
     "gated_pixelcnn": Recipe("model=gated_pixelcnn data=glyphs", {"nats": -8.34}, "example.png"),
     "sagan": Recipe(
         "model=sagan data=glyphs", {"class_accuracy": 0.8}, {"picture": "example.png", "label": "7", "number": 0}
+    ),
+    "wavenet": Recipe(
+        "model=wavenet data=chords model.condition=label",
+        {"bits": -4.3, "class_accuracy": 0.8},
+        {"sound": "example.wav", "label": "C major"},
     ),
     "handwriting": Recipe(
         "model=handwriting data=strokes", {"letter_accuracy": 0.95, "stop_error": -0.05}, "hello world"
@@ -215,12 +222,24 @@ def _glyph(folder: Path) -> None:
     Image.fromarray(next(generate(1, seed=1, characters="7")).pixels[..., 0]).save(folder / "example.png")
 
 
+def _chord(folder: Path) -> None:
+    """Write a generated C major as example.wav."""
+    import soundfile
+
+    from zoo.data.waves.mu_law import decode
+    from zoo.data.waves.samples.chords import RATE, generate
+
+    levels = next(one.levels for one in generate(100, seed=1) if one.name == "C major")
+    soundfile.write(folder / "example.wav", decode(torch.from_numpy(levels)).numpy(), RATE)
+
+
 EXAMPLES = {
     "show_attend_tell": _pictures,
     "las": _sounds,
     "temporal_attention": _clips,
     "gated_pixelcnn": _glyph,
     "sagan": _glyph,
+    "wavenet": _chord,
 }
 """The functions that write the inputs of the networks that read files."""
 

@@ -131,6 +131,7 @@ TABS = {
     "Summarization: t_dmca": "dunmere is built of granite, is known for brewing, was ruled by bishops.",
     "Dialogue": "you live in oslo.",
     "Density": "sample 1",
+    "Wave density": "C major",
     "Handwriting": "hello world",
     "Adversarial": "7",
 }
