@@ -61,7 +61,7 @@ def test_fields_are_exact(row, column):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_colours_see_those_before_them(tied):
-    network = built(GridLSTMPixels, COLOURED, hidden_dim=6, head_dim=6, num_layers=3, tied=tied)
+    network = built(GridLSTMPixels, COLOURED, hidden_dim=6, head_dim=24, num_layers=3, tied=tied)
     for colour in range(3):
         seen = gradient(network, COLOURED, 2, 2, colour)
         assert [bool(part) for part in seen[:, 2, 2]] == [other < colour for other in range(3)]

@@ -26,6 +26,9 @@ from zoo.precision import precise, without_autocast
 FORGET = 2
 """Index of the forget gate; the order is output, input, forget, candidate."""
 
+GAIN = 2.0
+"""Of the orthogonal matrices at the start. h = tanh(o m) is about half of m then, and a gain of 1 lets it fade."""
+
 
 class States(NamedTuple):
     """The h and the m of some cells or sequences, (..., width) each."""
@@ -104,8 +107,11 @@ class GridBlock(nn.Module):
         return torch.cat([near, depth * self.depth_mask], 1)
 
     def _initialise(self) -> None:
+        """Make the (d, d) matrix from each dimension to each gate orthogonal, and open the forget gates."""
         for linear in (self.others, self.priority):
-            nn.init.xavier_uniform_(linear.weight)
+            for gate in linear.weight.detach().split(self.width, 0):
+                for matrix in gate.split(self.width, 1):
+                    nn.init.orthogonal_(matrix, GAIN)
             nn.init.zeros_(linear.bias)
             nn.init.ones_(linear.bias.chunk(4)[FORGET])
 

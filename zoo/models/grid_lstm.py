@@ -17,7 +17,8 @@ What differs from the paper:
   h = 0.
 - `tied` shares one block between layers, as the paper does in other tasks. `dropout` acts on what enters and on the h
   before the softmax.
-- Weights start by Glorot and Bengio (2010) and biases of forget gates at 1; the paper draws them uniformly.
+- The matrices between dimensions start orthogonal, with a gain of 2, and biases of forget gates at 1; the paper draws
+  weights uniformly.
 
 Notation: B sentences, S source and T target tokens, N real target tokens, K hypotheses, L layers, E embedding_dim, d
 hidden_dim, n = S T B cells in the order of anti-diagonals i + j, V words.

@@ -12,7 +12,8 @@ What differs from the paper:
   own.
 - `dropout` acts on what enters and on the h before the softmax. The paper names none for characters.
 - The softmax has a matrix of its own.
-- Weights start by Glorot and Bengio (2010) and biases of forget gates at 1; the paper draws them uniformly.
+- The matrices between dimensions start orthogonal, with a gain of 2, and biases of forget gates at 1; the paper draws
+  weights uniformly.
 
 Notation: B columns, N tokens of a window, L layers, E embedding_dim, d hidden_dim, V vocabulary.
 """

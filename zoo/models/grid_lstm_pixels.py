@@ -17,7 +17,8 @@ What differs from the paper:
 - An even layer would see later pixels of its own row. So its states along rows and columns are moved down by one row
   before depth reads them, as in the Diagonal BiLSTM. The first even layer also reads the values of a pixel itself.
 - The network ends with h alone, which lies between -1 and 1, without a rectifier before the first 1 x 1 convolution.
-- Weights start by Glorot and Bengio (2010) and biases of forget gates at 1; the paper draws them uniformly.
+- The matrices between dimensions start orthogonal, with a gain of 2, and biases of forget gates at 1; the paper draws
+  weights uniformly.
 
 Notation: B pictures, C colours, H rows, W columns, L levels, d hidden_dim, n = H W B cells in the order of
 anti-diagonals.

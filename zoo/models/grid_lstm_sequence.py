@@ -12,7 +12,8 @@ What differs from the paper:
 - `tied` shares one block between layers. Without it each layer has its own, as in the paper's comparison.
 - `dropout` acts on what enters and on the h before the softmax; the paper names none for these tasks.
 - The paper's network for parity reads all bits at once by one projection. This one reads them bit by bit.
-- Weights start by Glorot and Bengio (2010) and biases of forget gates at 1; the paper draws them uniformly.
+- The matrices between dimensions start orthogonal, with a gain of 2, and biases of forget gates at 1; the paper draws
+  weights uniformly.
 
 Notation: B sequences, N real target tokens, K hypotheses, L layers, E embedding_dim, d hidden_dim, V tokens.
 """
