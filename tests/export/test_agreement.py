@@ -1,5 +1,6 @@
 """Every network of the catalogue either exports and agrees with onnxruntime, or says why it cannot be exported."""
 
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.onnx._internal.exporter._registration import ONNXRegistry
 
 from tests.catalogue import MODELS
 from tests.families import Family, family_of
@@ -67,6 +69,15 @@ def runs_without_this_package(graph: Graph, family: Family, tmp_path: Path) -> N
     subprocess.run([sys.executable, "-I", "-c", RUN, *map(str, names)], check=True, cwd=tmp_path)
     for tensors, found in zip(inputs, torch.load(tmp_path / "out.pt"), strict=True):
         assert difference(graph, lambda _, found=found: found, tensors) <= TOLERANCE
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _operators_listed_once() -> Iterator[None]:
+    """The exporter lists all operators for each graph, in a fifth of the time of an export. tests/run exports without
+    this."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ONNXRegistry, "from_torchlib", staticmethod(functools.cache(ONNXRegistry.from_torchlib)))
+        yield
 
 
 @pytest.mark.parametrize(("model", "family"), list(cases()))
