@@ -66,7 +66,7 @@ class Addition(GeneratedPairs):
         self,
         *,
         shortest: Count = 1,
-        digits: Count = 5,
+        digits: Count = 3,
         sample: Mapping[str, Any] | SampleOptions | None = None,
         **rest: Unpack[LoaderArguments],
     ) -> None:
