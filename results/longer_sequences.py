@@ -1,5 +1,5 @@
-"""python results/longer_sequences.py FILE.csv RUN [RUN ...]: the networks of finished runs of data=copy, reverse or
-sort, on sequences of one length each, also longer than those of the training (3 to 12 symbols).
+"""python results/longer_sequences.py FILE.csv RUN [RUN ...]: the networks of finished runs of data=copy, reverse, sort
+or parity, on sequences of one length each, also longer than those of the training (3 to 12 symbols, or 1 to 20 bits).
 
 Writes two rows for each length, with the command and the commit of the run. `exact_match_n20` is the share of
 sequences of 20 symbols that are right to the last symbol. `symbols_n20` is the share of their symbols that are right
@@ -8,6 +8,7 @@ at their places. The sequences of a length are 200 generated ones that no traini
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,21 @@ from add import rows
 from rows import merge
 
 import zoo
-from zoo.data.pairs.samples import symbols
+from zoo.data.pairs.samples import arithmetic, symbols
 
-LENGTHS, COUNT, SEED = (8, 12, 14, 16, 20, 30, 40), 200, 2  # The seed of the training data is 1
+COUNT, SEED = 200, 2  # The seed of the training data is 1
+GENERATORS = {order: partial(symbols.generate, order=order) for order in symbols.ORDERS} | {"parity": arithmetic.parity}
+LENGTHS = dict.fromkeys(symbols.ORDERS, (8, 12, 14, 16, 20, 30, 40)) | {"parity": (20, 50, 100, 250)}
 
 
-def scores(predictor: Any, order: str, length: int) -> dict[str, float]:
+def scores(predictor: Any, data: str, length: int) -> dict[str, float]:
     """The shares of sequences of a length, and of their symbols, that are right."""
-    pairs = list(symbols.generate(COUNT, seed=SEED, order=order, shortest=length, longest=length))
+    pairs = list(GENERATORS[data](COUNT, seed=SEED, shortest=length, longest=length))
     found = [one.best.text.split() for one in predictor([" ".join(pair.source) for pair in pairs])]
     right = [sum(map(str.__eq__, one, pair.target)) for one, pair in zip(found, pairs, strict=True)]
     exact = sum(one == pair.target for one, pair in zip(found, pairs, strict=True))
-    return {f"exact_match_n{length}": exact / COUNT, f"symbols_n{length}": sum(right) / (COUNT * length)}
+    count = sum(len(pair.target) for pair in pairs)
+    return {f"exact_match_n{length}": exact / COUNT, f"symbols_n{length}": sum(right) / count}
 
 
 def main() -> None:
@@ -37,11 +41,11 @@ def main() -> None:
     options = parser.parse_args()
     for run in options.run:
         result = json.loads((run / "result.json").read_text("utf-8"))
-        if result["data"] not in symbols.ORDERS:
-            raise SystemExit(f"{run}: data={result['data']}; expected a run of data={', '.join(symbols.ORDERS)}")
+        if result["data"] not in GENERATORS:
+            raise SystemExit(f"{run}: data={result['data']}; expected a run of data={', '.join(GENERATORS)}")
         predictor = zoo.load(run / "checkpoints" / "best.ckpt")
         found: dict[str, float] = {}
-        for length in LENGTHS:
+        for length in LENGTHS[result["data"]]:
             found |= scores(predictor, result["data"], length)
         result["metrics"] |= {f"test/{name}": value for name, value in found.items()}
         merge(options.file, rows(result, dict.fromkeys(["parameters", "minutes", *found], "")))

@@ -187,15 +187,15 @@ def test_quick_predictions_show_nothing():
 
 def test_a_long_text_shows_a_bar_on_a_terminal():
     out = shown(terminal=True, seconds=DELAY)
-    assert "writing token 2 of at most 9" in out and "predicting" not in out  # later ones are drawn by a thread
+    assert "writing step 2 of at most 9" in out and "predicting" not in out  # later ones are drawn by a thread
     assert "predicting" in shown(terminal=True, seconds=DELAY, inputs=2)
 
 
 def test_a_long_text_prints_a_line_per_minute_into_a_file():
     out = shown(terminal=False, seconds=AGAIN / 4)
     assert out.splitlines() == [
-        "writing token 2 of at most 9",
-        "writing token 6 of at most 9",
+        "writing step 2 of at most 9",
+        "writing step 6 of at most 9",
         "1 of 1 inputs predicted",
     ]
 

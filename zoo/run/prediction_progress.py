@@ -32,7 +32,7 @@ def prediction_progress(
             due = clock() + AGAIN
 
     def step(number: int, most: int) -> None:
-        line = f"writing token {number:,} of at most {most:,}"
+        line = f"writing step {number:,} of at most {most:,}"
         bars.update(written, completed=number, total=most, visible=True, description=line)
         show(line)
 

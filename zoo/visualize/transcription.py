@@ -5,7 +5,7 @@ import wave
 from argparse import Namespace
 from base64 import b64encode
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,7 @@ class AttendedSound(Block):
     features: NDArray[np.float32]  # (S, F), low tones first
     transcript: Transcript
     spans: Sequence[tuple[float, float] | None]  # The true begin and end of each token, where they are known
+    placed: bool = field(default=True, kw_only=True)  # A token was heard where its row is darkest
 
     @property
     def attended(self) -> bool:
@@ -193,8 +194,9 @@ def _(block: AttendedSound, letters: Letters, room: float) -> Drawing:
     for number, (name, place) in enumerate(zip(names, block.transcript.places, strict=False)):
         y = below + (number + 0.5) * ROW + 4
         sheet.write(LEFT - 6, y, letters.cut(name, LEFT - 8, SMALL), SMALL, "ink", side="right")
-        x = LEFT + (place + 0.5) * block.transcript.stride * scale
-        sheet.write(x, top - 5, letters.cut(name, 40, SMALL), SMALL, "ink", side="center")
+        if block.placed:
+            x = LEFT + (place + 0.5) * block.transcript.stride * scale
+            sheet.write(x, top - 5, letters.cut(name, 40, SMALL), SMALL, "ink", side="center")
     for number, span in enumerate(block.spans[:MOST_TOKENS]):
         if span is not None:
             sheet.box("true", LEFT + span[0] * scale, below + number * ROW, (span[1] - span[0]) * scale, ROW)

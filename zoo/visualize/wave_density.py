@@ -207,4 +207,4 @@ def heard(prediction: WavePrediction) -> AttendedSound:
     keys = (SURPRISAL, *[GIVEN] * part)
     recording = wav(sound.samples.numpy(), sound.rate)
     features = prediction.frames.float().numpy()
-    return AttendedSound(sound.name, recording, sound.seconds, features, surprisals, spans, keys=keys)
+    return AttendedSound(sound.name, recording, sound.seconds, features, surprisals, spans, keys=keys, placed=False)

@@ -23,7 +23,7 @@ def parity(count: int, *, seed: int, shortest: int = 1, longest: int = 20) -> It
         yield Pair(bits, [NAMES[bits.count("1") % 2]], [(place, 0) for place in range(len(bits))])
 
 
-def addition(count: int, *, seed: int, shortest: int = 1, digits: int = 5) -> Iterator[Pair]:
+def addition(count: int, *, seed: int, shortest: int = 1, digits: int = 3) -> Iterator[Pair]:
     """`count` sums of two numbers of `shortest` to `digits` digits, all lengths equally often. Pair i depends only on
     the arguments and on i.
 
