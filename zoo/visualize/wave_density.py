@@ -32,6 +32,7 @@ SURPRISAL = Key(
 )
 GIVEN = Key("true", "the part that was given; the network made the rest")
 MOST = 1000  # Sounds that are made at once
+BESIDE = ("prime", "sample", "like")  # Options that need --seconds, and no sounds that are given
 COLUMN = 0.01  # Seconds of a column of the row of surprisals
 
 
@@ -44,7 +45,7 @@ class WaveDensityView(FileView):
     shows = "surprisal"
     classes: Sequence[str] = ()  # The classes among which the network can be asked to make one
     takes_like = False
-    asked = Namespace(seconds=0.0, label=None, like=None, prime=None, sample=1)
+    asked = Namespace(seconds=0.0, label=None, like=None, prime=None, sample=None)
 
     @property
     def suffixes(self) -> Collection[str]:
@@ -68,7 +69,7 @@ class WaveDensityView(FileView):
 
     def prepare(self, predictor: Any, options: Namespace) -> None:
         super().prepare(predictor, options)
-        task, given = predictor.task, bool(options.words or options.file)
+        task = predictor.task
         if options.seed < 0:
             raise ConfigError(f"--seed={options.seed}: expected a whole number from 0 on")
         task.seed = options.seed
@@ -84,17 +85,15 @@ class WaveDensityView(FileView):
             raise ConfigError(f"--class {options.label}: unknown class; {did_you_mean(options.label, self.classes)}")
         if options.like is not None and not self.takes_like:
             raise ConfigError("--like: this network reads no spectrogram; train one with data.features=true")
-        self._check_seconds(predictor, options, given)
+        self._check_seconds(predictor, options)
         self.asked = options
 
-    def _check_seconds(self, predictor: Any, options: Namespace, given: bool) -> None:
-        beside = [name for name in ("prime", "sample", "like") if getattr(options, name) is not None]
-        if beside and options.seconds is None:
-            raise ConfigError(f"--{beside[0]}: add --seconds S, the seconds to make")
+    def _check_seconds(self, predictor: Any, options: Namespace) -> None:
+        beside = next((name for name in BESIDE if getattr(options, name) is not None), None)
+        if beside is not None and options.seconds is None:
+            raise ConfigError(f"--{beside}: add --seconds S, the seconds to make")
         if options.sample is not None and not 1 <= options.sample <= MOST:
             raise ConfigError(f"--sample={options.sample}: expected a whole number from 1 to {MOST}")
-        if given and beside:
-            raise ConfigError(f"--{beside[0]}: leave out the names of sounds, which --seconds continues")
         if options.prime is not None:
             self.found(options.prime, "the path of a sound to continue")
             count, field = len(predictor.encoder.read(options.prime)), predictor.task.network.field
@@ -108,6 +107,9 @@ class WaveDensityView(FileView):
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         asked = self.asked
+        beside = next((name for name in BESIDE if getattr(asked, name) is not None), None)
+        if beside is not None and (words or file is not None):
+            raise ConfigError(f"--{beside}: leave out the names of sounds, which --seconds continues")
         if asked.seconds and not words and file is None:
             names = [asked.label] if asked.label is not None or not self.classes else self.classes
             count = asked.sample or 1
