@@ -20,7 +20,7 @@ What differs from the paper:
 Notation: B sounds, N samples, L levels, R residual_dim, D gate_dim, S skip_dim, k kernel_size, d dilation, F mel bands.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,10 +64,15 @@ class Rings:
         return self.first + (position - self.delays) % self.delays[:, :1]
 
 
-def gated(x: Tensor) -> Tensor:
+def gated(x: Tensor, tanh: Callable[[Tensor], Tensor] = torch.tanh) -> Tensor:
     """(B, 2 D, ...) -> (B, D, ...), tanh(a) sigmoid(b)."""
     a, b = x.chunk(2, 1)
-    return a.tanh() * b.sigmoid()
+    return tanh(a) * b.sigmoid()
+
+
+def tanh_of_many(x: Tensor) -> Tensor:
+    """tanh(x). On a CPU torch's tanh takes ten times as long as its sigmoid, which pays for three more operations."""
+    return 2 * (2 * x).sigmoid() - 1
 
 
 def pointwise(inputs: int, outputs: int) -> nn.Conv1d:
@@ -149,7 +154,7 @@ class WaveNet(SampleNetwork):
                 summed = summed + given[number, ..., None]
             if locals_ is not None:
                 summed[:, :, :length] += locals_[number]
-            z = gated(summed[:, :, :length])  # (B, D, N)
+            z = gated(summed[:, :, :length], tanh_of_many)  # (B, D, N)
             opened.append(z)
             if number < len(self.residual):
                 x = self.residual[number](z) + x
