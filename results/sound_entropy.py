@@ -1,5 +1,5 @@
-"""python results/sound_entropy.py: the entropy of the test sounds of data=chords, given their strokes, in bits a sample:
-of the samples in silence, and of all others. A network is compared with it by `bits_silence` and `bits_sound`.
+"""python results/sound_entropy.py: the entropy of the test sounds of data=chords, given their strokes, in bits per
+sample: of those in silence, and of all others. A network is compared with it by `bits_silence` and `bits_sound`.
 """
 
 from itertools import islice

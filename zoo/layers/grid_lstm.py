@@ -27,7 +27,7 @@ FORGET = 2
 """Index of the forget gate; the order is output, input, forget, candidate."""
 
 GAIN = 2.0
-"""The norm of the orthogonal matrices at the start. h = tanh(o m) is about half of m then; with a norm of 1 it fades."""
+"""The norm of the orthogonal matrices at the start. h = tanh(o m) is about half of m then, and fades by a norm of 1."""
 
 
 class States(NamedTuple):
