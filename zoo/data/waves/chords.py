@@ -39,7 +39,7 @@ class Chords(WaveData):
     ) -> None:
         """
         Args:
-            seconds: the duration of a sound, at least 0.05.
+            seconds: the duration of a sound.
             noise: the standard deviation of the noise, where 1 is the loudest sample.
             sample: the numbers of sounds.
             rest: the arguments of `WaveData`.
