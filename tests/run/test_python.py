@@ -77,11 +77,13 @@ NEEDED: dict[str, dict[str, Any]] = {
     "language_modeling": {"vocabulary_size": 20},
     "density": {"channels": 1, "height": 12, "width": 12},
     "dialogue": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
+    "handwriting": {"vocabulary_size": 20, "lines": 10},
     "pointing": {"width": 2, "longest": 5, "longest_target": 6, "goal": "hull"},
     "transcription": {"features": 6, "target_size": 20, "longest_target": 5, "hop": 0.01},
     "translation": {"source_size": 20, "target_size": 20, "longest_source": 5, "longest_target": 5},
     "summarization": {"vocabulary_size": 20, "longest_source": 5, "longest_target": 5},
     "tree_classification": {**FACTS, "arity": 2, "binary": True, "words_inside": False},
+    "wave_density": {"rate": 8000},
 }
 """The facts that a network of each task cannot be built without."""
 
