@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.timing import over_batches, paired, ratio
+from benchmarks.timing import forward_and_backward, over_batches, paired, ratio
 from zoo.data.pictures.batch import PictureBatch, PictureSpec
 from zoo.decoding.pixels import draw_pictures
 from zoo.models.gated_pixelcnn import GatedPixelCNN
@@ -40,12 +40,7 @@ def whole_step(batch: PictureBatch, *, compiled: bool = False) -> Callable[[], N
     model = network()
     if compiled:
         model.compile()
-
-    def step() -> None:
-        model.zero_grad(set_to_none=True)
-        surprisal(model(batch).logits, batch.image).mean().backward()
-
-    return step
+    return forward_and_backward(model, lambda: surprisal(model(batch).logits, batch.image).mean())
 
 
 def floor_step(memory_format: torch.memory_format) -> Callable[[], None]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from zoo.run.machine import keep_freed_memory
 
@@ -59,6 +60,16 @@ def paired(
             if index >= warmup:
                 seconds[name].append(clock() - begin)
     return seconds
+
+
+def forward_and_backward(model: nn.Module, loss: Callable[[], Tensor]) -> Callable[[], None]:
+    """A step of a network without an optimiser."""
+
+    def step() -> None:
+        model.zero_grad(set_to_none=True)
+        loss().backward()
+
+    return step
 
 
 def ratio(seconds: dict[str, list[float]], name: str, to: str) -> list[float]:

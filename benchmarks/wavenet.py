@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.timing import over_batches, paired, ratio
+from benchmarks.timing import forward_and_backward, over_batches, paired, ratio
 from zoo.data.waves.batch import WaveBatch, WaveSpec
 from zoo.models.wavenet import WaveNet, pointwise
 from zoo.predicting.wave_density import surprisal
@@ -50,12 +50,7 @@ def whole_step(batch: WaveBatch, *, compiled: bool = False) -> Callable[[], None
     model = network()
     if compiled:
         model.compile()
-
-    def step() -> None:
-        model.zero_grad(set_to_none=True)
-        surprisal(model(batch).logits, batch).mean().backward()
-
-    return step
+    return forward_and_backward(model, lambda: surprisal(model(batch).logits, batch).mean())
 
 
 def floor_step(narrow: Callable[[int, int], nn.Conv1d]) -> Callable[[], None]:
