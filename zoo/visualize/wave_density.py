@@ -32,7 +32,7 @@ SURPRISAL = Key(
 )
 GIVEN = Key("true", "the part that was given; the network made the rest")
 MOST = 1000  # Sounds that are made at once
-BESIDE = ("prime", "sample", "like")  # Options that need --seconds, and no sounds that are given
+BESIDE = ("prime", "sample", "like")
 COLUMN = 0.01  # Seconds of a column of the row of surprisals
 
 
@@ -89,8 +89,7 @@ class WaveDensityView(FileView):
         self.asked = options
 
     def _check_seconds(self, predictor: Any, options: Namespace) -> None:
-        beside = next((name for name in BESIDE if getattr(options, name) is not None), None)
-        if beside is not None and options.seconds is None:
+        if (beside := _beside(options)) and options.seconds is None:
             raise ConfigError(f"--{beside}: add --seconds S, the seconds to make")
         if options.sample is not None and not 1 <= options.sample <= MOST:
             raise ConfigError(f"--sample={options.sample}: expected a whole number from 1 to {MOST}")
@@ -107,8 +106,7 @@ class WaveDensityView(FileView):
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         asked = self.asked
-        beside = next((name for name in BESIDE if getattr(asked, name) is not None), None)
-        if beside is not None and (words or file is not None):
+        if (beside := _beside(asked)) and (words or file is not None):
             raise ConfigError(f"--{beside}: leave out the names of sounds, which --seconds continues")
         if asked.seconds and not words and file is None:
             names = [asked.label] if asked.label is not None or not self.classes else self.classes
@@ -192,6 +190,11 @@ class WaveDensityView(FileView):
             )
 
         return {"samples": samples}
+
+
+def _beside(options: Namespace) -> str | None:
+    """The first option that was given among those that need --seconds and no sounds."""
+    return next((name for name in BESIDE if getattr(options, name) is not None), None)
 
 
 def heard(prediction: WavePrediction) -> AttendedSound:
